@@ -1,0 +1,1 @@
+//! Weighted checks to an effective priority: a pure function.
