@@ -32,7 +32,7 @@ pub use event::{Event, Reason};
 pub use input::{Facts, Handoff, Input, ResignMode, Successor};
 pub use interval::AdvertInterval;
 pub use priority::Priority;
-pub use router::{IdentityChanged, State, VirtualRouter};
+pub use router::{GROUP_V4, GROUP_V6, IdentityChanged, State, VirtualRouter};
 pub use set::{GroupId, InsertError, LinkId, ReconfigureError, RouterId, RouterSet};
 pub use snapshot::{AddressState, Impediment, Snapshot, Timer};
 pub use stats::Stats;
