@@ -1,6 +1,6 @@
 //! Counters of one router, after RFC 8347 (YANG) and RFC 6527 (MIB).
 
-use crate::receive::{Discard, Warning, Warnings};
+use crate::receive::{Discard, Warning};
 use crate::{Priority, State};
 
 /// Counters of one router since it was made.
@@ -13,13 +13,13 @@ pub struct Stats {
     /// Advertisements that the driver was asked to send, those of priority 0 included. One that
     /// goes to several peers counts once.
     pub adverts_sent: u64,
-    /// Of those, the ones of priority 0.
+    /// Of those, those of priority 0.
     pub priority_zero_sent: u64,
     /// Advertisements of which the driver said that no copy left the host.
     pub adverts_undelivered: u64,
     /// Valid advertisements of other routers, obeyed or not, those of priority 0 included.
     pub adverts_received: u64,
-    /// Of those, the ones of priority 0.
+    /// Of those, those of priority 0.
     pub priority_zero_received: u64,
     /// Transitions to Active.
     pub to_active: u64,
@@ -37,8 +37,8 @@ pub struct Stats {
     pub remove_failures: u64,
     /// Events that nobody read in time.
     pub events_lost: u64,
-    discarded: [u64; Discard::ALL.len()],
-    warned: [u64; Warning::ALL.len()],
+    discarded: [u64; Discard::COUNT],
+    warned: [u64; Warning::COUNT],
 }
 
 impl Stats {
@@ -84,7 +84,7 @@ impl Stats {
     }
 
     /// No copy of an advertisement left the host.
-    pub(crate) fn undelivered(&mut self) {
+    pub(crate) fn send_failed(&mut self) {
         count(&mut self.adverts_undelivered);
     }
 
@@ -102,15 +102,13 @@ impl Stats {
     }
 
     /// A valid packet was odd.
-    pub(crate) fn warn(&mut self, warnings: Warnings) {
-        for warning in warnings.iter() {
-            count(&mut self.warned[warning.index()]);
-        }
+    pub(crate) fn warn(&mut self, warning: Warning) {
+        count(&mut self.warned[warning.index()]);
     }
 
     /// A state was entered from another one.
-    pub(crate) fn entered(&mut self, state: State) {
-        count(match state {
+    pub(crate) fn transition(&mut self, to: State) {
+        count(match to {
             State::Initialize => &mut self.to_initialize,
             State::Backup => &mut self.to_backup,
             State::Active => &mut self.to_active,
@@ -156,10 +154,10 @@ mod tests {
     fn one_of_each() -> Stats {
         let mut stats = Stats::default();
         stats.sent(None);
-        stats.undelivered();
+        stats.send_failed();
         stats.received(None);
         for state in [State::Initialize, State::Backup, State::Active] {
-            stats.entered(state);
+            stats.transition(state);
         }
         stats.asserted();
         stats.stalled();
@@ -169,7 +167,7 @@ mod tests {
         Discard::ALL
             .into_iter()
             .for_each(|kind| stats.discard(kind));
-        stats.warn(Warning::ALL.into_iter().collect());
+        Warning::ALL.into_iter().for_each(|w| stats.warn(w));
         stats
     }
 

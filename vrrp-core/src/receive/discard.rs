@@ -140,8 +140,11 @@ pub enum Discard {
 }
 
 impl Discard {
+    /// How many kinds there are.
+    pub const COUNT: usize = 22;
+
     /// One of every kind, in the order of [`index`](Self::index). What they carry means nothing.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; Self::COUNT] = [
         Self::Truncated {
             found: 0,
             needed: 8,
@@ -186,6 +189,18 @@ impl Discard {
         self.entry().1.split_at("discarded_".len()).1
     }
 
+    /// Lengths as the variants carry them; no IP payload is longer than they can say.
+    pub(crate) fn truncated(found: usize, needed: usize) -> Self {
+        let [found, needed] = [found, needed].map(saturate);
+        Self::Truncated { found, needed }
+    }
+
+    /// See [`truncated`](Self::truncated).
+    pub(crate) fn length_mismatch(found: usize, expected: usize) -> Self {
+        let [found, expected] = [found, expected].map(saturate);
+        Self::LengthMismatch { found, expected }
+    }
+
     /// The name of the kind's counter in [`Stats::named`](crate::Stats::named).
     pub(crate) const fn counter_name(self) -> &'static str {
         self.entry().1
@@ -227,6 +242,10 @@ impl Discard {
 
 // A discard travels in events and results; data for the log line must not make those large.
 const _: () = assert!(size_of::<Discard>() <= 8);
+
+fn saturate(len: usize) -> u16 {
+    u16::try_from(len).unwrap_or(u16::MAX)
+}
 
 /// The text of [`Discard::BadVersion`]. The right version is refused for its family alone.
 struct BadVersion(u8, Version);

@@ -121,10 +121,7 @@ fn check_layout<'a>(
     warnings: &mut Warnings,
 ) -> Result<AdvertPacket<'a>, Discard> {
     let Some(header) = AdvertHeader::new(payload) else {
-        return Err(Discard::Truncated {
-            found: octets(payload.len()),
-            needed: wire::HEADER_LEN as u16,
-        });
+        return Err(Discard::truncated(payload.len(), wire::HEADER_LEN));
     };
     let found = meta.ttl;
     match policy.destination {
@@ -155,17 +152,15 @@ fn check_layout<'a>(
         return Err(Discard::CountZero);
     }
     let Some(packet) = AdvertPacket::new(payload, family) else {
-        return Err(Discard::Truncated {
-            found: octets(payload.len()),
-            needed: octets(header.message_len(family)),
-        });
+        return Err(Discard::truncated(
+            payload.len(),
+            header.message_len(family),
+        ));
     };
     if !packet.trailing().is_empty() {
         if !policy.allow_trailing {
-            return Err(Discard::LengthMismatch {
-                found: octets(payload.len()),
-                expected: octets(header.message_len(family)),
-            });
+            let expected = packet.as_bytes().len();
+            return Err(Discard::length_mismatch(payload.len(), expected));
         }
         warnings.insert(Warning::TrailingBytes);
     }
@@ -217,7 +212,7 @@ fn check_checksum(
         return Err(Discard::BadChecksum { found });
     }
     if style == Some(ChecksumStyle::PseudoHeader) && policy.checksum == ChecksumRule::Either {
-        warnings.insert(Warning::LegacyChecksum);
+        warnings.insert(Warning::LegacyPseudoHeaderChecksum);
     }
     Ok(style)
 }
@@ -357,9 +352,4 @@ fn is_link_local_if_v6(address: IpAddr) -> bool {
         IpAddr::V4(_) => true,
         IpAddr::V6(address) => address.is_unicast_link_local(),
     }
-}
-
-/// A number of octets as a [`Discard`] carries it. An IP payload is never longer than it can say.
-fn octets(len: usize) -> u16 {
-    u16::try_from(len).unwrap_or(u16::MAX)
 }

@@ -59,7 +59,7 @@ pub enum ChecksumRule {
     MessageOnly,
     /// RFC 5798 as keepalived and FRR read it.
     PseudoHeader,
-    /// Both, with [`Warning::LegacyChecksum`](super::Warning::LegacyChecksum) for the
+    /// Both, with [`Warning::LegacyPseudoHeaderChecksum`](super::Warning::LegacyPseudoHeaderChecksum) for the
     /// pseudo-header.
     Either,
 }

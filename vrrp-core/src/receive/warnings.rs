@@ -10,7 +10,7 @@ pub enum Warning {
     AddressListMismatch,
     /// v3 over IPv4 with a pseudo-header in its checksum, as keepalived and FRR send it, while
     /// RFC 9568 section 5.2.8 has none (row 2.09). Expected in a mixed group.
-    LegacyChecksum,
+    LegacyPseudoHeaderChecksum,
     /// A v3 interval that differs from the local one (row 2.21; RFC 9568 section 7.1).
     IntervalMismatch,
     /// v3: the reserved bits are not zero (row 2.24; RFC 9568 section 5.2.6).
@@ -25,10 +25,13 @@ pub enum Warning {
 }
 
 impl Warning {
+    /// How many there are.
+    pub const COUNT: usize = 7;
+
     /// All of them, in the order of [`index`](Self::index).
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; Self::COUNT] = [
         Self::AddressListMismatch,
-        Self::LegacyChecksum,
+        Self::LegacyPseudoHeaderChecksum,
         Self::IntervalMismatch,
         Self::ReservedNonzero,
         Self::TrailingBytes,
@@ -46,7 +49,7 @@ impl Warning {
     pub(crate) const fn counter_name(self) -> &'static str {
         match self {
             Self::AddressListMismatch => "warned_address_list_mismatch",
-            Self::LegacyChecksum => "warned_legacy_pseudo_header_checksum",
+            Self::LegacyPseudoHeaderChecksum => "warned_legacy_pseudo_header_checksum",
             Self::IntervalMismatch => "warned_interval_mismatch",
             Self::ReservedNonzero => "warned_reserved_nonzero",
             Self::TrailingBytes => "warned_trailing_bytes",
@@ -65,7 +68,9 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::AddressListMismatch => "other addresses than configured here",
-            Self::LegacyChecksum => "the checksum has a pseudo-header, which RFC 9568 does not",
+            Self::LegacyPseudoHeaderChecksum => {
+                "the checksum has a pseudo-header, which RFC 9568 does not"
+            }
             Self::IntervalMismatch => "another interval than configured here",
             Self::ReservedNonzero => "reserved bits are not zero",
             Self::TrailingBytes => "octets after the message were ignored",
