@@ -164,9 +164,7 @@ mod tests {
         stats.install_failed();
         stats.remove_failed();
         stats.event_lost();
-        Discard::ALL
-            .into_iter()
-            .for_each(|kind| stats.discard(kind));
+        Discard::ALL.into_iter().for_each(|kind| stats.discard(kind));
         Warning::ALL.into_iter().for_each(|w| stats.warn(w));
         stats
     }
@@ -207,34 +205,22 @@ mod tests {
         stats.sent(Some(Priority::DEFAULT));
         stats.received(Some(Priority::DEFAULT));
         let moved: BTreeSet<_> = stats.named().filter(|(_, n)| *n != 0).collect();
-        assert_eq!(
-            moved,
-            BTreeSet::from([("adverts_sent", 1), ("adverts_received", 1)])
-        );
+        assert_eq!(moved, BTreeSet::from([("adverts_sent", 1), ("adverts_received", 1)]));
     }
 
     #[test]
     fn names_of_a_kind_end_with_the_kind() {
         for kind in Discard::ALL {
-            assert_eq!(
-                kind.counter_name(),
-                alloc::format!("discarded_{}", kind.name())
-            );
+            assert_eq!(kind.counter_name(), alloc::format!("discarded_{}", kind.name()));
         }
         for warning in Warning::ALL {
-            assert_eq!(
-                warning.counter_name(),
-                alloc::format!("warned_{}", warning.name())
-            );
+            assert_eq!(warning.counter_name(), alloc::format!("warned_{}", warning.name()));
         }
     }
 
     #[test]
     fn a_full_counter_stays_full() {
-        let mut stats = Stats {
-            asserts: u64::MAX,
-            ..Stats::default()
-        };
+        let mut stats = Stats { asserts: u64::MAX, ..Stats::default() };
         stats.asserted();
         assert_eq!(stats.asserts, u64::MAX);
     }

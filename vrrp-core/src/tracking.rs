@@ -82,26 +82,17 @@ pub struct Check {
 impl Check {
     /// A check whose failure forbids running.
     pub const fn required() -> Self {
-        Self {
-            weight: None,
-            reverse: false,
-        }
+        Self { weight: None, reverse: false }
     }
 
     /// A check that adds a positive weight while up, or takes off a negative one while down.
     pub const fn weighted(weight: Weight) -> Self {
-        Self {
-            weight: Some(weight),
-            reverse: false,
-        }
+        Self { weight: Some(weight), reverse: false }
     }
 
     /// The same check reversed.
     pub const fn reversed(self) -> Self {
-        Self {
-            weight: self.weight,
-            reverse: !self.reverse,
-        }
+        Self { weight: self.weight, reverse: !self.reverse }
     }
 
     /// What the check means in this state.
@@ -218,10 +209,7 @@ mod tests {
             (Some(-7), Unknown, Some(100)),
         ];
         for (value, state, expected) in table {
-            let check = Check {
-                weight: value.map(weight),
-                reverse: false,
-            };
+            let check = Check { weight: value.map(weight), reverse: false };
             assert_eq!(
                 effective(100, [check.contribution(state)]),
                 expected,
@@ -247,23 +235,11 @@ mod tests {
         // Indexed by lb · 4 + both · 2 + mcs.
         const API: [u8; 8] = [40, 43, 45, 48, 60, 63, 65, 68];
         // Indexed by ingress · 4 + ready · 2 + default router.
-        const INGRESS: [Option<u8>; 8] = [
-            None,
-            None,
-            None,
-            None,
-            Some(20),
-            Some(70),
-            Some(30),
-            Some(80),
-        ];
+        const INGRESS: [Option<u8>; 8] =
+            [None, None, None, None, Some(20), Some(70), Some(30), Some(80)];
 
         let api = [20, 5, 3].map(|w| Check::weighted(weight(w)));
-        let ingress = [
-            Check::required(),
-            Check::weighted(weight(10)),
-            Check::weighted(weight(50)),
-        ];
+        let ingress = [Check::required(), Check::weighted(weight(10)), Check::weighted(weight(50))];
         let outcomes = |checks: [Check; 3], bits: usize| {
             [(0, 4), (1, 2), (2, 1)].map(|(check, bit)| {
                 checks[check].contribution(if bits & bit != 0 { Up } else { Down })
@@ -272,10 +248,7 @@ mod tests {
         for all_six in 0..64 {
             let (api_bits, ingress_bits) = (all_six >> 3, all_six & 7);
             assert_eq!(effective(40, outcomes(api, api_bits)), Some(API[api_bits]));
-            assert_eq!(
-                effective(20, outcomes(ingress, ingress_bits)),
-                INGRESS[ingress_bits]
-            );
+            assert_eq!(effective(20, outcomes(ingress, ingress_bits)), INGRESS[ingress_bits]);
         }
         // The bootstrap host has no checks.
         assert_eq!(effective(70, []), Some(70));

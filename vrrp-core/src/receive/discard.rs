@@ -145,22 +145,13 @@ impl Discard {
 
     /// One of every kind, in the order of [`index`](Self::index). What they carry means nothing.
     pub const ALL: [Self; Self::COUNT] = [
-        Self::Truncated {
-            found: 0,
-            needed: 8,
-        },
+        Self::Truncated { found: 0, needed: 8 },
         Self::TtlNot255 { found: 1 },
         Self::TtlOutOfRange { found: 1, min: 255 },
-        Self::BadVersion {
-            found: 1,
-            expected: Version::V3,
-        },
+        Self::BadVersion { found: 1, expected: Version::V3 },
         Self::BadType { found: 2 },
         Self::CountZero,
-        Self::LengthMismatch {
-            found: 16,
-            expected: 12,
-        },
+        Self::LengthMismatch { found: 16, expected: 12 },
         Self::BadChecksum { found: 0 },
         Self::VridZero,
         Self::VridUnknown { found: 1 },
@@ -170,16 +161,10 @@ impl Discard {
         Self::OwnPacket,
         Self::OwnerReceived,
         Self::AuthTypeInvalid { found: 3 },
-        Self::AuthMismatch {
-            found: 0,
-            expected: 1,
-        },
+        Self::AuthMismatch { found: 0, expected: 1 },
         Self::AuthFailure,
         Self::IntervalZero,
-        Self::IntervalMismatch {
-            found: AdvertInterval::MIN,
-            expected: AdvertInterval::DEFAULT,
-        },
+        Self::IntervalMismatch { found: AdvertInterval::MIN, expected: AdvertInterval::DEFAULT },
         Self::FirstAddressNotLinkLocal,
         Self::AddressListMismatch,
     ];

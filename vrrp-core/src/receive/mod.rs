@@ -139,10 +139,7 @@ fn check_layout<'a>(
         Version::V3 => header.version() == 3,
     };
     if !known {
-        return Err(Discard::BadVersion {
-            found: header.version(),
-            expected: policy.version,
-        });
+        return Err(Discard::BadVersion { found: header.version(), expected: policy.version });
     }
     if header.message_type() != wire::TYPE_ADVERTISEMENT {
         let found = header.message_type();
@@ -152,10 +149,7 @@ fn check_layout<'a>(
         return Err(Discard::CountZero);
     }
     let Some(packet) = AdvertPacket::new(payload, family) else {
-        return Err(Discard::truncated(
-            payload.len(),
-            header.message_len(family),
-        ));
+        return Err(Discard::truncated(payload.len(), header.message_len(family)));
     };
     if !packet.trailing().is_empty() {
         if !policy.allow_trailing {
@@ -176,22 +170,14 @@ fn check_checksum(
     packet: &AdvertPacket<'_>,
     warnings: &mut Warnings,
 ) -> Result<Option<ChecksumStyle>, Discard> {
-    let pseudo_header = PseudoHeader {
-        source: meta.source,
-        destination: meta.destination,
-    };
+    let pseudo_header = PseudoHeader { source: meta.source, destination: meta.destination };
     let (intact, style) = match (family, policy.version) {
         (Family::V4, Version::V2) => (packet.is_intact(), None),
-        (Family::V6, _) => (
-            meta.checksum_verified || packet.is_intact_under(&pseudo_header),
-            None,
-        ),
+        (Family::V6, _) => (meta.checksum_verified || packet.is_intact_under(&pseudo_header), None),
         (Family::V4, Version::V3) => {
             let sum = packet.sum();
             let plain = sum.is_intact();
-            let pseudo = sum
-                .plus(pseudo_header.sum(packet.as_bytes().len()))
-                .is_intact();
+            let pseudo = sum.plus(pseudo_header.sum(packet.as_bytes().len())).is_intact();
             let intact = match policy.checksum {
                 ChecksumRule::MessageOnly => plain,
                 ChecksumRule::PseudoHeader => pseudo,
@@ -245,10 +231,7 @@ fn check_addressing(
     if policy.require_link_local_source && multicast && !is_link_local_if_v6(meta.source) {
         return Err(Discard::BadSource);
     }
-    if policy
-        .sources
-        .is_some_and(|known| !known.contains(&meta.source))
-    {
+    if policy.sources.is_some_and(|known| !known.contains(&meta.source)) {
         return Err(Discard::UnknownPeer);
     }
     if policy.own_source == Some(meta.source) {
@@ -334,10 +317,7 @@ fn check_addresses(
         }
         warnings.insert(Warning::FirstAddressNotLinkLocal);
     }
-    if policy
-        .addresses
-        .is_some_and(|own| !addresses.is_set_of(own))
-    {
+    if policy.addresses.is_some_and(|own| !addresses.is_set_of(own)) {
         let from_owner = packet.header().priority() == Priority::OWNER.value();
         if policy.version == Version::V2 && policy.strict_v2_list && !from_owner {
             return Err(Discard::AddressListMismatch);

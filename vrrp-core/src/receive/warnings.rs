@@ -150,10 +150,8 @@ mod tests {
     #[test]
     fn a_set_holds_what_was_put_in() {
         for chosen in 0..1u16 << Warning::ALL.len() {
-            let put: Vec<_> = Warning::ALL
-                .into_iter()
-                .filter(|w| chosen >> w.index() & 1 == 1)
-                .collect();
+            let put: Vec<_> =
+                Warning::ALL.into_iter().filter(|w| chosen >> w.index() & 1 == 1).collect();
             let set: Warnings = put.iter().copied().collect();
             assert_eq!(set.iter().collect::<Vec<_>>(), put);
             assert_eq!(set.is_empty(), put.is_empty());

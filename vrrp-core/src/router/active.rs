@@ -5,9 +5,7 @@ use core::cmp::Ordering;
 use super::election::Advert;
 use super::{State, VirtualRouter};
 use crate::receive::Outcome;
-use crate::{
-    Action, AnnounceRound, Event, Impediment, Instant, Priority, Profile, Reason, Timer,
-};
+use crate::{Action, AnnounceRound, Event, Impediment, Instant, Priority, Profile, Reason, Timer};
 
 impl VirtualRouter {
     /// (350) – (375): advertise, then install, then (once the kernel confirms) announce.
@@ -43,13 +41,13 @@ impl VirtualRouter {
         let Some(priority) = advert.priority else {
             // (680) – (690): somebody resigned whom we did not see as Active; its Backups must
             // hear us before their skew is over.
-            self.outbox.report(Event::PeerResigned { source: advert.source });
+            self.report(Event::PeerResigned { source: advert.source });
             self.advertise(now);
             self.arm_advert(now + self.config.interval().duration());
             return Outcome::Resignation;
         };
         if self.limits.may_report_dual_owner(now) {
-            self.outbox.report(Event::DualOwner { source: advert.source, priority });
+            self.report(Event::DualOwner { source: advert.source, priority });
         }
         // (700): the greater address wins among equals. Without an address of our own (its loss is
         // in its grace) there is nothing to compare, and the other router has one.
@@ -124,7 +122,7 @@ impl VirtualRouter {
         self.undelivered_since = None;
         self.forced = None;
         if let Some(epoch) = self.ownership.end() {
-            self.outbox.report(Event::LostOwnership { epoch, reason });
+            self.report(Event::LostOwnership { epoch, reason });
         }
     }
 

@@ -33,10 +33,8 @@ impl VirtualRouter {
             Family::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             Family::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
-        let header = PseudoHeader {
-            source: self.standing.source().unwrap_or(unspecified),
-            destination,
-        };
+        let header =
+            PseudoHeader { source: self.standing.source().unwrap_or(unspecified), destination };
         let message = AdvertRepr {
             version: self.config.version(),
             vrid: self.config.vrid(),

@@ -47,7 +47,7 @@ impl VirtualRouter {
             // The Active gives up: those who remain claim in the order of their skew. Nothing is
             // learned from it, and Preempt_Mode does not matter.
             None => {
-                self.outbox.report(Event::PeerResigned { source: advert.source });
+                self.report(Event::PeerResigned { source: advert.source });
                 self.heard = Heard::Resigned;
                 let skew = self.active_interval.skew(self.config.version(), self.priority());
                 self.timers.arm(Timer::ActiveDown, advert.at + skew + self.tie_delay());
@@ -74,12 +74,11 @@ impl VirtualRouter {
             self.active_interval = advert.interval;
         }
         self.arm_active_down(advert.at);
-        let heard =
-            Heard::Active { source: advert.source, priority, interval: advert.interval };
+        let heard = Heard::Active { source: advert.source, priority, interval: advert.interval };
         if self.heard != heard {
             self.heard = heard;
             let (source, interval) = (advert.source, advert.interval);
-            self.outbox.report(Event::ActiveSeen { source, priority, interval });
+            self.report(Event::ActiveSeen { source, priority, interval });
         }
     }
 

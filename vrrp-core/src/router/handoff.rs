@@ -115,11 +115,9 @@ impl VirtualRouter {
                 .filter(|&peer| self.known.priority_of(peer).is_some())
                 .or_else(|| self.known.best()),
             // Unheard peers are there as well: the one that would win the comparison.
-            Mode::Unicast(peers) => wanted
-                .filter(|peer| peers.contains(peer))
-                .or_else(|| {
-                    peers.iter().copied().max_by_key(|&peer| (self.known.priority_of(peer), peer))
-                }),
+            Mode::Unicast(peers) => wanted.filter(|peer| peers.contains(peer)).or_else(|| {
+                peers.iter().copied().max_by_key(|&peer| (self.known.priority_of(peer), peer))
+            }),
         }
     }
 

@@ -4,8 +4,8 @@
 use core::time::Duration;
 
 use super::timers;
-use crate::receive::{Discard, Warning};
 use crate::Instant;
+use crate::receive::{Discard, Warning};
 
 /// One report of each kind per router in this time. Counters go on in between.
 const REPORT_EVERY: Duration = Duration::from_secs(5);

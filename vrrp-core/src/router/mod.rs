@@ -324,13 +324,19 @@ impl VirtualRouter {
         self.now
     }
 
+    fn report(&mut self, event: Event) {
+        if self.outbox.report(event) {
+            self.stats.event_lost();
+        }
+    }
+
     fn enter(&mut self, now: Instant, to: State, reason: Reason) {
         let from = self.state;
         self.state = to;
         self.since = now;
         if from != to {
             self.stats.transition(to);
-            self.outbox.report(Event::Transition { from, to, reason });
+            self.report(Event::Transition { from, to, reason });
         }
     }
 
@@ -378,7 +384,7 @@ impl VirtualRouter {
         if priority == before {
             return;
         }
-        self.outbox.report(Event::PriorityEffective { priority });
+        self.report(Event::PriorityEffective { priority });
         if self.state == State::Active {
             self.advertise(now);
         }
@@ -387,7 +393,7 @@ impl VirtualRouter {
     fn note_discard(&mut self, now: Instant, source: IpAddr, discard: Discard) {
         self.stats.discard(discard);
         if self.limits.may_report_discard(now.max(self.now), discard) {
-            self.outbox.report(Event::Discarded { source, discard });
+            self.report(Event::Discarded { source, discard });
         }
     }
 
@@ -405,7 +411,7 @@ impl VirtualRouter {
             if warning != Warning::LegacyPseudoHeaderChecksum
                 && self.limits.may_report_warning(now, warning)
             {
-                self.outbox.report(Event::Odd { source: meta.source, warning });
+                self.report(Event::Odd { source: meta.source, warning });
             }
         }
     }
@@ -414,7 +420,9 @@ impl VirtualRouter {
     /// far back that newer packets may have been lost from a full buffer meanwhile.
     fn heard_at(&self, now: Instant, meta: &RxMeta) -> Instant {
         match meta.received_at {
-            Some(at) if now.saturating_since(at) <= self.config.interval().duration() => at.min(now),
+            Some(at) if now.saturating_since(at) <= self.config.interval().duration() => {
+                at.min(now)
+            }
             _ => now,
         }
     }
@@ -427,7 +435,7 @@ impl VirtualRouter {
         match (self.state, active) {
             (State::Initialize, _) => {}
             (State::Backup, Some(active)) if active >= Priority::MAX_BACKUP => {
-                self.outbox.report(Event::ClaimRefused { active });
+                self.report(Event::ClaimRefused { active });
             }
             (State::Backup, active) => {
                 let before = self.priority();

@@ -22,9 +22,11 @@ pub(super) struct Outbox {
 impl Outbox {
     pub(super) fn act(&mut self, action: Action) {
         match action {
-            Action::InstallAddresses(_) | Action::RemoveAddresses(_) => self.actions.retain(|queued| {
-                !matches!(queued, Action::InstallAddresses(_) | Action::RemoveAddresses(_))
-            }),
+            Action::InstallAddresses(_) | Action::RemoveAddresses(_) => {
+                self.actions.retain(|queued| {
+                    !matches!(queued, Action::InstallAddresses(_) | Action::RemoveAddresses(_))
+                });
+            }
             // Nothing may be announced that is about to go, and one announcement is enough.
             Action::Announce(_) => {
                 self.actions.retain(|queued| !matches!(queued, Action::Announce(_)));
@@ -42,12 +44,12 @@ impl Outbox {
         self.actions.retain(|queued| !matches!(queued, Action::Announce(_)));
     }
 
-    pub(super) fn report(&mut self, event: Event) {
-        if self.events.is_full() {
-            self.events.pop();
-            self.lost_events = self.lost_events.saturating_add(1);
-        }
+    /// Returns whether an older event had to go.
+    pub(super) fn report(&mut self, event: Event) -> bool {
+        let lost = self.events.is_full() && self.events.pop().is_some();
+        self.lost_events = self.lost_events.saturating_add(u32::from(lost));
         self.events.push(event);
+        lost
     }
 
     pub(super) fn next_action(&mut self) -> Option<Action> {
@@ -73,10 +75,7 @@ impl Outbox {
 
 /// An ordinary advertisement repeats, an announcement is repeated; a resignation is said once.
 fn is_expendable(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Announce(_) | Action::SendAdvert(AdvertSpec { priority: Some(_), .. })
-    )
+    matches!(action, Action::Announce(_) | Action::SendAdvert(AdvertSpec { priority: Some(_), .. }))
 }
 
 /// A bounded first-in first-out queue without heap. Entries lie from index 0 on: the queues are
@@ -144,6 +143,8 @@ impl<T: Copy, const N: usize> Ring<T, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
+
     use crate::{ActionId, AdvertInterval, AnnounceRound, Audience, Priority};
 
     fn advert(priority: Option<Priority>) -> Action {
@@ -151,7 +152,7 @@ mod tests {
         Action::SendAdvert(AdvertSpec { audience: Audience::All, priority, interval })
     }
 
-    fn drain(outbox: &mut Outbox) -> alloc::vec::Vec<Action> {
+    fn drain(outbox: &mut Outbox) -> Vec<Action> {
         core::iter::from_fn(|| outbox.next_action()).collect()
     }
 

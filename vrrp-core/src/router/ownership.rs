@@ -123,9 +123,10 @@ impl VirtualRouter {
             (AddressState::Removing, ActionResult::Done) => {
                 self.ownership.state = AddressState::Absent;
                 self.ownership.failures = 0;
-                self.outbox.report(Event::AddressesRemoved);
+                self.report(Event::AddressesRemoved);
             }
             (AddressState::Removing, failure) => {
+                self.stats.remove_failed();
                 let retry_in = self.ownership.fail(REMOVE_BACKOFF);
                 self.timers.arm(Timer::AddressRetry, now + retry_in);
                 self.report_failure(false, failure, retry_in);
@@ -147,7 +148,7 @@ impl VirtualRouter {
         if !self.ownership.reported {
             self.ownership.reported = true;
             self.ownership.epoch += 1;
-            self.outbox.report(Event::BecameOwner { epoch: self.ownership.epoch });
+            self.report(Event::BecameOwner { epoch: self.ownership.epoch });
         }
         let round = if were_there { AnnounceRound::Reassert } else { AnnounceRound::Takeover };
         self.outbox.act(Action::Announce(round));
@@ -184,6 +185,6 @@ impl VirtualRouter {
     }
 
     fn report_failure(&mut self, installing: bool, result: ActionResult, retry_in: Duration) {
-        self.outbox.report(Event::AddressWorkFailed { installing, result, retry_in });
+        self.report(Event::AddressWorkFailed { installing, result, retry_in });
     }
 }

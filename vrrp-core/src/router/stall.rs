@@ -23,7 +23,7 @@ impl VirtualRouter {
             return;
         }
         self.stats.stalled();
-        self.outbox.report(Event::Stalled { silence });
+        self.report(Event::Stalled { silence });
         self.leave_active(Reason::Stalled);
         self.remove_addresses();
         self.active_interval = self.config.interval();

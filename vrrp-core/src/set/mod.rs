@@ -135,17 +135,22 @@ impl RouterSet {
         meta: &RxMeta,
         payload: &[u8],
     ) -> Result<(RouterId, Accepted), Discard> {
-        let Some(&vrid) = payload.get(1) else { return Err(Discard::Truncated) };
-        let Some(vrid) = Vrid::new(vrid) else { return Err(Discard::VridZero) };
+        let Some(&octet) = payload.get(1) else {
+            // At most one octet.
+            return Err(Discard::Truncated { found: payload.len() as u16, needed: 8 });
+        };
+        let Some(vrid) = Vrid::new(octet) else {
+            return Err(Discard::VridZero);
+        };
         let slots = &self.slots;
-        let found = self.demux.find(link, vrid, meta, |slot| {
-            slots[slot].as_ref().map(|entry| entry.router.config())
-        });
+        let found = self
+            .demux
+            .find(link, vrid, meta, |slot| slots[slot].as_ref().map(|entry| entry.router.config()));
         let Some((slot, entry)) = found.and_then(|slot| Some((slot, self.slots[slot].as_mut()?)))
         else {
             self.unclaimed = self.unclaimed.saturating_add(1);
             self.last_unclaimed = Some(Unclaimed { link, source: meta.source, vrid });
-            return Err(Discard::VridUnknown);
+            return Err(Discard::VridUnknown { found: octet });
         };
         let (id, before) = (entry.id, entry.router.state());
         let result = entry.router.handle_packet(now, meta, payload);
@@ -158,7 +163,9 @@ impl RouterSet {
     /// What is said about taking part (`Startup`, `Shutdown`, `Resign`, `Drain`, `Undrain`,
     /// `ForceClaim`, `ReleaseClaim`, `Adopt`) to one member of a sync group is said to all.
     pub fn handle_input(&mut self, now: Instant, id: RouterId, input: Input) {
-        let Some(&slot) = self.ids.get(&id) else { return };
+        let Some(&slot) = self.ids.get(&id) else {
+            return;
+        };
         match self.slots[slot].as_ref().and_then(|entry| entry.group) {
             Some(group) if concerns_group(&input) => {
                 let mut index = 0;
@@ -176,7 +183,9 @@ impl RouterSet {
         while let Some((at, slot)) = self.deadlines.earliest()
             && at <= now
         {
-            let Some(entry) = self.slots[slot].as_mut() else { break };
+            let Some(entry) = self.slots[slot].as_mut() else {
+                break;
+            };
             let before = entry.router.state();
             entry.router.handle_timeout(now);
             self.settle(now, slot, before);
@@ -267,7 +276,9 @@ impl RouterSet {
     }
 
     fn input_to_slot(&mut self, now: Instant, slot: usize, input: Input) {
-        let Some(entry) = self.slots[slot].as_mut() else { return };
+        let Some(entry) = self.slots[slot].as_mut() else {
+            return;
+        };
         let before = entry.router.state();
         entry.router.handle_input(now, input);
         self.settle(now, slot, before);
@@ -282,7 +293,9 @@ impl RouterSet {
     }
 
     fn refresh(&mut self, slot: usize) {
-        let Some(entry) = self.slots[slot].as_mut() else { return };
+        let Some(entry) = self.slots[slot].as_mut() else {
+            return;
+        };
         self.deadlines.set(slot, entry.router.poll_timeout());
         if !entry.is_ready && !entry.router.is_quiet() {
             entry.is_ready = true;
@@ -320,9 +333,8 @@ impl RouterSet {
         config: &Config,
         except: Option<usize>,
     ) -> Result<(), InsertError> {
-        let config_of = |slot: usize| {
-            self.slots[slot].as_ref().map(|entry| (entry.id, entry.router.config()))
-        };
+        let config_of =
+            |slot: usize| self.slots[slot].as_ref().map(|entry| (entry.id, entry.router.config()));
         if let Some(other) = self.demux.same_packets(link, config, except, config_of) {
             return Err(InsertError::SameGroup { other });
         }

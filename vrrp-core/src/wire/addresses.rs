@@ -41,10 +41,7 @@ impl<'a> AddressList<'a> {
 
     /// The addresses in the order of the message.
     pub fn iter(&self) -> AddressIter<'a> {
-        AddressIter {
-            octets: self.octets,
-            family: self.family,
-        }
+        AddressIter { octets: self.octets, family: self.family }
     }
 
     /// Whether `address` is in the list.

@@ -81,11 +81,7 @@ impl AdvertRepr<'_> {
         let priority = self.priority.map_or(0, Priority::value);
         let [high, low] = match self.version {
             Version::V2 => {
-                let auth = if self.password.is_some() {
-                    AUTH_PASS
-                } else {
-                    AUTH_NONE
-                };
+                let auth = if self.password.is_some() { AUTH_PASS } else { AUTH_NONE };
                 // At most 255, the type's own maximum; never 0, which no receiver accepts.
                 let seconds = (self.interval.centis() / 100).max(1) as u8;
                 [auth, seconds]
@@ -113,10 +109,7 @@ impl AdvertRepr<'_> {
 
     fn trailer_len(&self) -> usize {
         let first = self.addresses.first();
-        trailer_len(
-            self.version_nibble(),
-            first.map_or(Family::V4, |&first| Family::of(first)),
-        )
+        trailer_len(self.version_nibble(), first.map_or(Family::V4, |&first| Family::of(first)))
     }
 
     const fn version_nibble(&self) -> u8 {
@@ -157,10 +150,8 @@ mod tests {
     use alloc::vec::Vec;
 
     const SOURCE: IpAddr = IpAddr::V4(core::net::Ipv4Addr::new(192, 0, 2, 2));
-    const HEADER: PseudoHeader = PseudoHeader {
-        source: SOURCE,
-        destination: super::super::group(Family::V4),
-    };
+    const HEADER: PseudoHeader =
+        PseudoHeader { source: SOURCE, destination: super::super::group(Family::V4) };
 
     fn advert(addresses: &[IpAddr]) -> AdvertRepr<'_> {
         AdvertRepr {
@@ -203,33 +194,24 @@ mod tests {
         let mut buffer = [0; 20];
         let mut advert = advert(&addresses);
         advert.interval = AdvertInterval::MAX_V2;
-        advert
-            .emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer)
-            .unwrap();
+        advert.emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer).unwrap();
         assert_eq!(buffer[4..6], [0x0f, 0xff]);
 
         advert.version = Version::V2;
-        advert
-            .emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer)
-            .unwrap();
+        advert.emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer).unwrap();
         assert_eq!(buffer[5], 255);
 
         advert.interval = AdvertInterval::MIN;
-        advert
-            .emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer)
-            .unwrap();
+        advert.emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer).unwrap();
         assert_eq!(buffer[5], 1);
     }
 
     #[test]
     fn addresses_beyond_the_255th_are_not_sent() {
-        let addresses: Vec<IpAddr> = (0..300u16)
-            .map(|n| [10, 0, (n >> 8) as u8, n as u8].into())
-            .collect();
+        let addresses: Vec<IpAddr> =
+            (0..300u16).map(|n| [10, 0, (n >> 8) as u8, n as u8].into()).collect();
         let mut buffer = [0; 2000];
-        let len = advert(&addresses)
-            .emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer)
-            .unwrap();
+        let len = advert(&addresses).emit(HEADER, ChecksumStyle::MessageOnly, &mut buffer).unwrap();
         assert_eq!(len, 8 + 255 * 4);
         assert_eq!(buffer[3], 255);
     }

@@ -194,10 +194,7 @@ mod tests {
             }
         }
         let largest = alloc::vec![0xff; 65_535];
-        assert_eq!(
-            Sum::default().add_octets(&largest).checksum(),
-            rfc1071(&largest)
-        );
+        assert_eq!(Sum::default().add_octets(&largest).checksum(), rfc1071(&largest));
     }
 
     #[test]

@@ -152,9 +152,7 @@ mod tests {
 
     #[test]
     fn every_length_short_of_the_message_is_refused() {
-        let v2 = [
-            0x21, 1, 2, 1, 0, 1, 0, 0, 192, 0, 2, 1, 9, 9, 9, 9, 9, 9, 9, 9,
-        ];
+        let v2 = [0x21, 1, 2, 1, 0, 1, 0, 0, 192, 0, 2, 1, 9, 9, 9, 9, 9, 9, 9, 9];
         for len in 0..v2.len() {
             assert_eq!(AdvertPacket::new(&v2[..len], Family::V4), None);
         }
