@@ -1,6 +1,20 @@
-//! VRRP on Linux: sockets, netlink, announcements, timers and the safety layers around `vrrp-core`.
-#![deny(missing_docs)]
-
+//! VRRP on Linux.
+mod announce;
+mod clock;
 pub mod config;
+mod driver;
+mod kernel;
+mod netlink;
+mod node;
+mod poll;
+mod preflight;
+mod socket;
+mod source;
 
-pub use config::{ConfigError, ConfigErrors, NodeConfig, RouterConfig};
+pub use config::{InterfaceName, Label, NodeConfig, RouterConfig, RouterName, Vip};
+pub use netlink::Mac;
+pub use node::{
+    EventKind, Events, EventsError, Node, NodeBuilder, NodeEvent, NodeStatus, Notice,
+    ReconfigureError, ResignMode, Resigned, RouterStatus, StartError,
+};
+pub use preflight::Problem;
