@@ -49,7 +49,9 @@ mod preflight;
 mod socket;
 mod source;
 
-pub use config::{ConfigError, ConfigErrors, NodeConfig, RouterConfig};
+pub use config::{
+    ConfigError, ConfigErrors, InterfaceName, Label, NodeConfig, RouterConfig, RouterName, Vip,
+};
 pub use netlink::Mac;
 pub use node::{
     EventKind, Events, EventsError, Node, NodeBuilder, NodeEvent, NodeStatus, Notice,

@@ -77,17 +77,17 @@ pub(super) struct Outline {
 
 impl Outline {
     pub(super) fn of(router: &RouterConfig) -> Self {
-        let core = router.core();
-        let peers = match core.mode() {
+        let protocol = router.protocol();
+        let peers = match protocol.mode() {
             Mode::Unicast(peers) => peers.iter().copied().enumerate().collect(),
             _ => Vec::new(),
         };
         Self {
             name: Some(router.name().clone()),
             interface: Some(router.interface().clone()),
-            vrid: Some(core.vrid()),
-            addresses: core.addresses().iter().copied().enumerate().collect(),
-            mode: Some(core.mode().clone()),
+            vrid: Some(protocol.vrid()),
+            addresses: protocol.addresses().iter().copied().enumerate().collect(),
+            mode: Some(protocol.mode().clone()),
             peers,
             source: router.source(),
         }

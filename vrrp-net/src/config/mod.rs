@@ -95,7 +95,7 @@ impl NodeConfig {
 
     /// What is legal but probably not meant.
     pub fn warnings(&self) -> impl Iterator<Item = (&RouterName, ConfigWarning)> {
-        self.routers.iter().flat_map(|r| r.core().warnings().map(move |w| (r.name(), w)))
+        self.routers.iter().flat_map(|r| r.protocol().warnings().map(move |w| (r.name(), w)))
     }
 }
 

@@ -16,7 +16,7 @@ use super::{InterfaceName, Label, RouterName, Vip};
 pub struct RouterConfig {
     name: RouterName,
     interface: InterfaceName,
-    core: Config,
+    protocol: Config,
     vips: Arc<[Vip]>,
     label: Option<Label>,
     source: Option<IpAddr>,
@@ -24,8 +24,8 @@ pub struct RouterConfig {
 
 impl RouterConfig {
     /// The settings without a default; everything else is set on the builder.
-    pub fn builder(name: RouterName, interface: InterfaceName, core: Config) -> RouterBuilder {
-        RouterBuilder { name, interface, core, prefixes: Vec::new(), label: None, source: None }
+    pub fn builder(name: RouterName, interface: InterfaceName, protocol: Config) -> RouterBuilder {
+        RouterBuilder { name, interface, protocol, prefixes: Vec::new(), label: None, source: None }
     }
 
     /// The name, unique within the node.
@@ -39,8 +39,8 @@ impl RouterConfig {
     }
 
     /// The protocol's settings.
-    pub fn core(&self) -> &Config {
-        &self.core
+    pub fn protocol(&self) -> &Config {
+        &self.protocol
     }
 
     /// The virtual addresses with their prefix lengths, in the order of
@@ -67,7 +67,7 @@ impl RouterConfig {
 pub struct RouterBuilder {
     name: RouterName,
     interface: InterfaceName,
-    core: Config,
+    protocol: Config,
     prefixes: Vec<Vip>,
     label: Option<Label>,
     source: Option<IpAddr>,
@@ -99,8 +99,8 @@ impl RouterBuilder {
     pub fn build(self) -> Result<RouterConfig, ConfigErrors> {
         let root = Path::default();
         let mut errors = Vec::new();
-        let family = self.core.family();
-        let addresses = self.core.addresses();
+        let family = self.protocol.family();
+        let addresses = self.protocol.addresses();
 
         for vip in &self.prefixes {
             if !addresses.contains(&vip.address()) {
@@ -119,7 +119,7 @@ impl RouterBuilder {
             errors.push(ConfigError::valued(root.key("label"), label, Problem::LabelFamily));
         }
         if let Some(source) = self.source
-            && let Err(problem) = check_source(source, &self.core)
+            && let Err(problem) = check_source(source, &self.protocol)
         {
             let path = root.key("unicast").key("source");
             errors.push(ConfigError::valued(path, source, problem));
@@ -128,25 +128,25 @@ impl RouterBuilder {
         for error in &mut errors {
             error.router = Some(self.name.clone());
         }
-        let Self { name, interface, core, label, source, .. } = self;
-        let router = RouterConfig { name, interface, core, vips, label, source };
+        let Self { name, interface, protocol, label, source, .. } = self;
+        let router = RouterConfig { name, interface, protocol, vips, label, source };
         ConfigErrors::or(errors, Some(router))
     }
 }
 
-fn check_source(source: IpAddr, core: &Config) -> Result<(), Problem> {
+fn check_source(source: IpAddr, protocol: &Config) -> Result<(), Problem> {
     // A list of one peer is refused exactly where no host can own the address.
     UnicastPeers::new(&[source])?;
-    let family = core.family();
+    let family = protocol.family();
     if Family::of(source) != family {
         return Err(Problem::Family { family });
     }
-    match core.mode() {
+    match protocol.mode() {
         Mode::Unicast(peers) if peers.contains(&source) => return Err(Problem::SourceIsPeer),
         Mode::Multicast => return Err(Problem::SourceWithoutUnicast),
         _ => {}
     }
-    if core.addresses().contains(&source) && !core.priority().is_owner() {
+    if protocol.addresses().contains(&source) && !protocol.priority().is_owner() {
         return Err(Problem::OwnVip);
     }
     Ok(())

@@ -144,8 +144,8 @@ fn any_self_describing_format_will_do() {
         "auth": { "pass": "hunter2" }, "preempt_delay": "1.5s" } ] }"#;
     let node: NodeConfig = serde_json::from_str(json).unwrap();
     let router = node.router("api").unwrap();
-    assert_eq!(router.core().interval().centis(), 300);
-    assert_eq!(router.core().mode(), &unicast(&["192.0.2.2", "192.0.2.3"]));
+    assert_eq!(router.protocol().interval().centis(), 300);
+    assert_eq!(router.protocol().mode(), &unicast(&["192.0.2.2", "192.0.2.3"]));
     assert_eq!(router.source(), Some(ip("192.0.2.1")));
     assert!(!format!("{node:?}").contains("hunter2"));
 
