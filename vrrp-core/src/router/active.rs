@@ -108,14 +108,13 @@ impl VirtualRouter {
 
     /// What every way out of Active has in common: nothing that only an Active does stays armed,
     /// and whoever acts on ownership hears of its end before the removal is asked for.
+    ///
+    /// The grace of a lost source stays armed: whatever the router becomes, it may not believe in
+    /// that address for longer.
     pub(super) fn leave_active(&mut self, reason: Reason) {
-        for timer in [
-            Timer::AdvertDue,
-            Timer::AnnounceRepeat,
-            Timer::AnnounceRefresh,
-            Timer::AddressRetry,
-            Timer::SourceGrace,
-        ] {
+        for timer in
+            [Timer::AdvertDue, Timer::AnnounceRepeat, Timer::AnnounceRefresh, Timer::AddressRetry]
+        {
             self.timers.disarm(timer);
         }
         self.outbox.retract_announcements();

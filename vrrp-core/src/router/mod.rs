@@ -74,6 +74,8 @@ pub struct VirtualRouter {
     preempt_delay_over: bool,
     /// After failed installations: no claim before this instant.
     claim_after: Instant,
+    /// When Active_Down_Timer is due, were it not for the sync group. Means nothing but in Backup.
+    down_at: Instant,
     /// No claim before the rest of the sync group is ready for it.
     group_claim_after: Instant,
     ownership: Ownership,
@@ -106,6 +108,7 @@ impl VirtualRouter {
             peer_style: None,
             preempt_delay_over: false,
             claim_after: Instant::ZERO,
+            down_at: now,
             group_claim_after: Instant::ZERO,
             ownership: Ownership::default(),
             successor: None,
@@ -292,6 +295,7 @@ impl VirtualRouter {
         let moved = |at: &mut Instant| *at = timers::rebase(*at, from, to);
         router.now = to;
         moved(&mut router.last_advert);
+        moved(&mut router.down_at);
         if let Some(since) = &mut router.undelivered_since {
             moved(since);
         }
@@ -304,6 +308,9 @@ impl VirtualRouter {
         router.since = to;
         if router.state != State::Active {
             router.last_advert = to;
+        }
+        if router.state != State::Backup {
+            router.down_at = to;
         }
         router.limits = self.limits.rebased(from, to);
         router.stats = Stats::default();
@@ -431,20 +438,43 @@ impl VirtualRouter {
 // Kept beside the inputs it answers.
 impl VirtualRouter {
     fn force_claim(&mut self, now: Instant) {
-        let active = self.heard.active().map(|(_, priority)| priority);
-        match (self.state, active) {
-            (State::Initialize, _) => {}
-            (State::Backup, Some(active)) if active >= Priority::MAX_BACKUP => {
-                self.report(Event::ClaimRefused { active });
+        match self.winning_priority() {
+            Ok(priority) => self.claim_with(now, priority),
+            Err(active) => self.refuse_claim(active),
+        }
+    }
+
+    /// The priority with which this router would win now, or that of the Active above which there
+    /// is nothing.
+    fn winning_priority(&self) -> Result<Priority, Priority> {
+        match self.heard.active() {
+            Some((_, active)) if self.state == State::Backup => {
+                if active >= Priority::MAX_BACKUP {
+                    return Err(active);
+                }
+                Ok(active.one_above().max(self.priority()))
             }
-            (State::Backup, active) => {
-                let before = self.priority();
-                let above = active.map_or(Priority::MIN, Priority::one_above);
-                self.forced = Some(above.max(before));
+            _ => Ok(self.priority()),
+        }
+    }
+
+    fn claim_with(&mut self, now: Instant, priority: Priority) {
+        let before = self.priority();
+        match self.state {
+            State::Initialize => {}
+            State::Backup => {
+                self.forced = Some(priority);
                 self.claim(now, Reason::Forced);
             }
-            (State::Active, _) => self.forced = Some(self.priority()),
+            State::Active => {
+                self.forced = Some(priority.max(before));
+                self.priority_changed(now, before);
+            }
         }
+    }
+
+    fn refuse_claim(&mut self, active: Priority) {
+        self.report(Event::ClaimRefused { active });
     }
 }
 

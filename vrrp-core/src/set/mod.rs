@@ -167,13 +167,7 @@ impl RouterSet {
             return;
         };
         match self.slots[slot].as_ref().and_then(|entry| entry.group) {
-            Some(group) if concerns_group(&input) => {
-                let mut index = 0;
-                while let Some(member) = self.groups.member(group, index) {
-                    self.input_to_slot(now, member, input);
-                    index += 1;
-                }
-            }
+            Some(group) if concerns_group(&input) => self.input_to_group(now, group, input),
             _ => self.input_to_slot(now, slot, input),
         }
     }

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 #![allow(clippy::unwrap_used)]
 
+pub mod rack;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
