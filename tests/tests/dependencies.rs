@@ -12,12 +12,8 @@ use spdx::{Expression, Licensee};
 
 #[test]
 fn every_licence_is_permissive() {
-    let allowed: Vec<Licensee> = policy()
-        .licenses
-        .allow
-        .iter()
-        .map(|licence| Licensee::parse(licence).unwrap())
-        .collect();
+    let allowed: Vec<Licensee> =
+        policy().licenses.allow.iter().map(|licence| Licensee::parse(licence).unwrap()).collect();
     let refused: Vec<String> = metadata()
         .packages
         .iter()
@@ -30,12 +26,7 @@ fn every_licence_is_permissive() {
             !licence
                 .evaluate(|required| allowed.iter().any(|licensee| licensee.satisfies(required)))
         })
-        .map(|package| {
-            format!(
-                "{} {}: {:?}",
-                package.name, package.version, package.license
-            )
-        })
+        .map(|package| format!("{} {}: {:?}", package.name, package.version, package.license))
         .collect();
     assert!(refused.is_empty(), "not allowed by deny.toml: {refused:#?}");
 }
@@ -70,11 +61,8 @@ fn no_banned_crate_is_used() {
 #[test]
 fn the_core_depends_on_its_error_derive_alone() {
     let metadata = metadata();
-    let core = metadata
-        .packages
-        .iter()
-        .find(|package| package.name.as_str() == "vrrp-core")
-        .unwrap();
+    let core =
+        metadata.packages.iter().find(|package| package.name.as_str() == "vrrp-core").unwrap();
     let dependencies: Vec<&str> = core
         .dependencies
         .iter()
