@@ -1,5 +1,6 @@
 //! Promise: every dependency comes from the public registry under a permissive licence, and the
 //! core depends on next to nothing. The lists are those of `deny.toml`.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::env::consts::ARCH;

@@ -92,6 +92,12 @@ impl FromStr for Vip {
     }
 }
 
+impl From<Vip> for IpAddr {
+    fn from(vip: Vip) -> Self {
+        vip.address
+    }
+}
+
 impl fmt::Display for Vip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.prefix)

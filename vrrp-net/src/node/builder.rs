@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 
 use super::{Node, ReconfigureError};
-use crate::config::{NodeConfig, RouterConfig};
+use crate::config::{ConfigErrors, NodeConfig, RouterConfig};
 use crate::driver::{self, Driver, Shared, Wiring};
 use crate::kernel::{Kernel, Outlet};
 use crate::poll::Poller;
@@ -39,7 +39,8 @@ impl NodeBuilder {
     /// # Errors
     /// Nothing was changed, except with [`StartError::Host`] of a thread that would not start.
     pub fn start(self) -> Result<Node, StartError> {
-        let problems = preflight::check(&self.routers)?;
+        let config = NodeConfig::new(self.routers)?;
+        let problems = preflight::check(config.routers())?;
         if !problems.is_empty() {
             return Err(StartError::Preflight(problems));
         }
@@ -58,7 +59,7 @@ impl NodeBuilder {
             publisher: driver::publisher(shared.clone()),
         };
         let mut driver = Driver::new(poller, wiring);
-        driver.start(&self.routers)?;
+        driver.start(config.routers())?;
         let mut node = Node { commands, wake, shared, threads: Vec::new() };
         node.threads.push(driver::spawn("vrrp-kernel", || kernel.run())?);
         node.threads.push(driver::spawn("vrrp-protocol", || {
@@ -77,6 +78,9 @@ pub enum StartError {
     /// Something that the node needs is missing. Nothing was changed.
     #[error("{}", join(.0))]
     Preflight(Vec<Problem>),
+    /// Routers contradict each other. Nothing was changed.
+    #[error(transparent)]
+    Config(#[from] ConfigErrors),
     /// A router cannot be as asked. Nothing was changed.
     #[error(transparent)]
     Router(#[from] ReconfigureError),
