@@ -59,10 +59,7 @@ impl Case {
             password: None,
             addresses,
         };
-        let header = PseudoHeader {
-            source,
-            destination,
-        };
+        let header = PseudoHeader { source, destination };
         let style = ChecksumStyle::MessageOnly;
         let len = advert.emit(header, style, &mut case.packet).unwrap();
         case.packet.truncate(len);
@@ -234,23 +231,15 @@ fn discards_tell_what_was_found() {
 
     let mut case = Case::v3_ipv4();
     case.packet.pop();
-    case.assert_discarded(Discard::Truncated {
-        found: 11,
-        needed: 12,
-    });
+    case.assert_discarded(Discard::Truncated { found: 11, needed: 12 });
 
     let mut case = Case::v3_ipv4();
     case.packet.extend([0; 5]);
-    case.assert_discarded(Discard::LengthMismatch {
-        found: 17,
-        expected: 12,
-    });
+    case.assert_discarded(Discard::LengthMismatch { found: 17, expected: 12 });
 
     let mut case = Case::v2();
     case.set(5, 3);
-    let text = validate(&case.policy, &case.meta, &case.packet)
-        .unwrap_err()
-        .to_string();
+    let text = validate(&case.policy, &case.meta, &case.packet).unwrap_err().to_string();
     assert_eq!(text, "interval 3s, and 1s is configured");
 }
 

@@ -136,10 +136,7 @@ impl Vector {
     }
 
     pub(crate) fn pseudo_header(&self) -> PseudoHeader {
-        PseudoHeader {
-            source: self.src,
-            destination: self.dst,
-        }
+        PseudoHeader { source: self.src, destination: self.dst }
     }
 
     /// The authentication that the receiver requires. The authentication header is none that a
