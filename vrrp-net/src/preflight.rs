@@ -81,11 +81,11 @@ pub(crate) fn check(routers: &[RouterConfig]) -> io::Result<Vec<Problem>> {
             problems.push(Problem::NoInterface { router, interface });
             continue;
         };
-        if config.core().family() == Family::V6 && ipv6_is_disabled(interface) {
+        if config.protocol().family() == Family::V6 && ipv6_is_disabled(interface) {
             let (router, interface) = (router.clone(), interface.clone());
             problems.push(Problem::Ipv6Disabled { router, interface });
         }
-        if config.core().priority().is_owner() {
+        if config.protocol().priority().is_owner() {
             continue;
         }
         for vip in config.vips() {

@@ -129,7 +129,7 @@ impl Driver {
         let link = self.names.link(config.interface());
         let now = clock::now();
         self.set
-            .insert(now, id, link, config.core().clone())
+            .insert(now, id, link, config.protocol().clone())
             .map_err(|error| ReconfigureError::refused(config.name(), &error))?;
         self.names.next_router += 1;
         let facts = Facts { eligible: true, ..Facts::default() };
@@ -157,7 +157,7 @@ impl Driver {
         let link = router.link;
         self.ask_kernel(Request::Assign(assignment(id, link, new)));
         let now = clock::now();
-        if let Err(error) = self.set.reconfigure(now, id, new.core().clone()) {
+        if let Err(error) = self.set.reconfigure(now, id, new.protocol().clone()) {
             self.ask_kernel(Request::Assign(assignment(id, link, &before)));
             return Err(ReconfigureError::refused(new.name(), &error));
         }
@@ -208,14 +208,14 @@ impl Driver {
 /// The same router with other settings, as opposed to another router.
 fn is_same(old: &RouterConfig, new: &RouterConfig) -> bool {
     let identity = |config: &RouterConfig| {
-        let protocol = config.core();
+        let protocol = config.protocol();
         (protocol.vrid(), protocol.version(), protocol.family())
     };
     old.name() == new.name() && old.interface() == new.interface() && identity(old) == identity(new)
 }
 
 fn assignment(router: RouterId, link: LinkId, config: &RouterConfig) -> Assignment {
-    let protocol = config.core();
+    let protocol = config.protocol();
     Assignment {
         router,
         link,
