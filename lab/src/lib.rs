@@ -43,6 +43,7 @@ mod namespace;
 mod netlink;
 mod pcap;
 mod privilege;
+mod probe;
 mod process;
 mod vrrp;
 mod wait;
@@ -58,6 +59,7 @@ pub use host::{Host, Mac};
 pub use privilege::{Privilege, enter, privileged};
 #[doc(hidden)]
 pub use privilege::{Skipped, Verdict, require_privilege, skip};
+pub use probe::{Asked, ECHO_PORT, Echo, Probe, Report, Stretch};
 pub use process::{Process, Usage};
 pub use vrrp::{Checksum, VrrpSeen};
 pub use wait::{eventually, unique, within};
