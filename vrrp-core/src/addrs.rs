@@ -62,10 +62,7 @@ impl VirtualAddrs {
         for &address in addresses {
             check_usable(address)?;
             if Family::of(address) != family {
-                return Err(AddrsError::MixedFamilies {
-                    first: addresses[0],
-                    other: address,
-                });
+                return Err(AddrsError::MixedFamilies { first: addresses[0], other: address });
             }
         }
         Ok(Self(addresses.into()))
@@ -105,10 +102,7 @@ impl UnicastPeers {
         for &peer in peers {
             check_usable(peer)?;
             if Family::of(peer) != family {
-                return Err(AddrsError::MixedFamilies {
-                    first: peers[0],
-                    other: peer,
-                });
+                return Err(AddrsError::MixedFamilies { first: peers[0], other: peer });
             }
         }
         let mut sorted: Arc<[IpAddr]> = peers.into();
@@ -138,10 +132,7 @@ fn check_list(list: &[IpAddr], max: usize) -> Result<Family, AddrsError> {
         return Err(AddrsError::Empty);
     };
     if list.len() > max {
-        return Err(AddrsError::TooMany {
-            count: list.len(),
-            max,
-        });
+        return Err(AddrsError::TooMany { count: list.len(), max });
     }
     for (index, &address) in list.iter().enumerate() {
         if list[..index].contains(&address) {

@@ -91,10 +91,7 @@ impl Password {
         let mut octets = [0; 8];
         let used = password.len().min(octets.len());
         octets[..used].copy_from_slice(&password[..used]);
-        Self {
-            octets,
-            cut: password.len() > octets.len(),
-        }
+        Self { octets, cut: password.len() > octets.len() }
     }
 
     /// The octets as they stand on the wire.
@@ -127,11 +124,7 @@ pub struct AnnounceSchedule {
 
 impl Default for AnnounceSchedule {
     fn default() -> Self {
-        Self {
-            burst: 5,
-            repeat_after: Duration::from_secs(5),
-            refresh: Duration::from_secs(60),
-        }
+        Self { burst: 5, repeat_after: Duration::from_secs(5), refresh: Duration::from_secs(60) }
     }
 }
 
@@ -295,10 +288,7 @@ impl Config {
         let count = settings.addresses.len();
         [
             not_link_local.then_some(ConfigWarning::FirstAddressNotLinkLocal { first }),
-            settings
-                .password
-                .is_some_and(|p| p.was_cut())
-                .then_some(ConfigWarning::PasswordCut),
+            settings.password.is_some_and(|p| p.was_cut()).then_some(ConfigWarning::PasswordCut),
             (count > 20).then_some(ConfigWarning::ManyAddresses { count }),
         ]
         .into_iter()
@@ -413,24 +403,13 @@ impl ConfigBuilder {
             return Err(ConfigError::PasswordVersion);
         }
         let lists = [
-            (
-                "peers",
-                if let Mode::Unicast(peers) = &settings.mode {
-                    Some(peers)
-                } else {
-                    None
-                },
-            ),
+            ("peers", if let Mode::Unicast(peers) = &settings.mode { Some(peers) } else { None }),
             ("allowed_sources", settings.allowed_sources.as_ref()),
         ];
         for (setting, list) in lists {
             let Some(list) = list else { continue };
             if list.family() != family {
-                return Err(ConfigError::ListFamily {
-                    setting,
-                    first: list[0],
-                    family,
-                });
+                return Err(ConfigError::ListFamily { setting, first: list[0], family });
             }
             if let Some(&address) = list.iter().find(|a| settings.addresses.contains(a)) {
                 return Err(ConfigError::ListHoldsVip { setting, address });
@@ -443,9 +422,7 @@ impl ConfigBuilder {
             && settings.mode == Mode::Multicast
             && matches!(settings.addresses[0], IpAddr::V6(v6) if !v6.is_unicast_link_local())
         {
-            return Err(ConfigError::FirstAddress {
-                first: settings.addresses[0],
-            });
+            return Err(ConfigError::FirstAddress { first: settings.addresses[0] });
         }
         Ok(Config(Arc::new(settings)))
     }

@@ -38,7 +38,7 @@ impl AdvertInterval {
     /// From a duration; `None` unless it is a whole multiple of 10 ms within the range.
     pub fn from_duration(duration: Duration) -> Option<Self> {
         let nanos = duration.as_nanos();
-        if nanos % 10_000_000 != 0 {
+        if !nanos.is_multiple_of(10_000_000) {
             return None;
         }
         Self::from_centis(u16::try_from(nanos / 10_000_000).ok()?)
@@ -51,11 +51,7 @@ impl AdvertInterval {
 
     /// In whole seconds, the unit of the v2 wire format; `None` if it is not whole.
     pub const fn whole_seconds(self) -> Option<u8> {
-        if self.0 % 100 == 0 {
-            Some((self.0 / 100) as u8)
-        } else {
-            None
-        }
+        if self.0.is_multiple_of(100) { Some((self.0 / 100) as u8) } else { None }
     }
 
     /// As a duration.

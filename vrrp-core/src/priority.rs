@@ -38,6 +38,11 @@ impl Priority {
         self.0.get() == u8::MAX
     }
 
+    /// The next higher priority that a router which is no owner can have.
+    pub(crate) fn one_above(self) -> Self {
+        Self::new(self.value().saturating_add(1)).unwrap_or(Self::MAX_BACKUP).min(Self::MAX_BACKUP)
+    }
+
     // Used for the constants above, where a zero would fail to compile.
     const fn literal(value: u8) -> Self {
         match Self::new(value) {

@@ -1,9 +1,41 @@
 //! One virtual router: the state machine of RFC 9568 section 6.4.
+//!
+//! One state, one file: `initialize.rs` (6.4.1), `backup.rs` (6.4.2), `active.rs` (6.4.3). What
+//! is not in the RFC stands beside them: `ownership.rs` puts addresses on and takes them off,
+//! `handoff.rs` gives up in an orderly way, `stall.rs` notices that the host did not run.
 
-use crate::receive::{Accepted, Discard, RxMeta};
-use crate::wire::BufferTooSmall;
-use crate::{Action, AdvertSpec, Config, Event, Input, Instant, Snapshot, Stats};
+mod active;
+mod advert;
+mod backup;
+mod election;
+mod group;
+mod handoff;
+mod initialize;
+mod limits;
+mod outbox;
+mod ownership;
+mod reconfigure;
+mod stall;
+mod standing;
+mod timers;
+
 use core::net::IpAddr;
+
+use self::election::{Heard, KnownRouters};
+use self::limits::Limits;
+use self::outbox::Outbox;
+use self::ownership::Ownership;
+use self::standing::Standing;
+use self::timers::Timers;
+use crate::receive::{self, Accepted, Discard, Received, RxMeta, Warning};
+use crate::wire::ChecksumStyle;
+use crate::{
+    Action, AdvertInterval, Config, Event, Facts, Input, Instant, Priority, Reason, Snapshot,
+    Stats, Timer,
+};
+
+pub use advert::{GROUP_V4, GROUP_V6};
+pub use reconfigure::IdentityChanged;
 
 /// The states of RFC 9568 section 6.3. RFC 5798 calls Active "Master".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,90 +49,196 @@ pub enum State {
     Active,
 }
 
-/// One virtual router.
-#[derive(Clone, Debug)]
+/// One virtual router. See the [crate documentation](crate) for the drive loop.
+///
+/// No call panics or allocates ([`reconfigure`](Self::reconfigure) included: a [`Config`] is
+/// shared). Times may repeat or go back; a time earlier than one seen before counts as that one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VirtualRouter {
     config: Config,
+    state: State,
+    since: Instant,
+    /// The latest time seen, so that time never runs backwards in here.
+    now: Instant,
+    standing: Standing,
+    /// What the health checks leave of the base priority; `None` until they said something.
+    tracked: Option<Priority>,
+    /// A floor under the priority while a forced claim lasts.
+    forced: Option<Priority>,
+    /// AAI: the interval of the Active that is followed, the local one when nobody is.
+    active_interval: AdvertInterval,
+    heard: Heard,
+    known: KnownRouters,
+    /// The checksum style of the last valid advertisement of another router.
+    peer_style: Option<ChecksumStyle>,
+    preempt_delay_over: bool,
+    /// After failed installations: no claim before this instant.
+    claim_after: Instant,
+    /// When Active_Down_Timer is due, were it not for the sync group. Means nothing but in Backup.
+    down_at: Instant,
+    /// No claim before the rest of the sync group is ready for it.
+    group_claim_after: Instant,
+    ownership: Ownership,
+    /// The router that a staggered resignation was directed at.
+    successor: Option<IpAddr>,
+    timers: Timers,
+    /// When the last advertisement was asked for, while Active.
+    last_advert: Instant,
+    /// Since when advertisements have not left the host, if they do not.
+    undelivered_since: Option<Instant>,
+    limits: Limits,
+    outbox: Outbox,
+    stats: Stats,
 }
 
 impl VirtualRouter {
-    /// A router in Initialize.
+    /// A router in Initialize. It takes part once [`Input::Startup`] and good [`Input::Facts`]
+    /// have been said, in either order.
     pub fn new(config: Config, now: Instant) -> Self {
-        let _ = now;
-        Self { config }
+        Self {
+            state: State::Initialize,
+            since: now,
+            now,
+            standing: Standing::default(),
+            tracked: None,
+            forced: None,
+            active_interval: config.interval(),
+            heard: Heard::Nobody,
+            known: KnownRouters::default(),
+            peer_style: None,
+            preempt_delay_over: false,
+            claim_after: Instant::ZERO,
+            down_at: now,
+            group_claim_after: Instant::ZERO,
+            ownership: Ownership::default(),
+            successor: None,
+            timers: Timers::default(),
+            last_advert: now,
+            undelivered_since: None,
+            limits: Limits::default(),
+            outbox: Outbox::default(),
+            stats: Stats::default(),
+            config,
+        }
     }
 
-    /// A packet arrived for this router.
+    /// A packet for this router's protocol arrived. `payload` is what follows the IP header.
     ///
     /// # Errors
-    /// It failed validation; no timer and no state changed.
+    /// The packet failed validation. No timer and no state changed, only a counter and, at a
+    /// limited rate, an [`Event::Discarded`].
     pub fn handle_packet(
         &mut self,
         now: Instant,
         meta: &RxMeta,
         payload: &[u8],
     ) -> Result<Accepted, Discard> {
-        let _ = (now, meta, payload);
-        todo!()
+        let received = match receive::validate(&self.receive_policy(), meta, payload) {
+            Ok(received) => received,
+            Err(discard) => {
+                self.note_discard(now, meta.source, discard);
+                return Err(discard);
+            }
+        };
+        let now = self.advance(now);
+        self.note_received(now, meta, &received);
+        let heard_at = self.heard_at(now, meta);
+        let advert = Heard::from_packet(meta.source, &received, heard_at);
+        let outcome = match self.state {
+            State::Initialize => self.advert_in_initialize(now, &advert),
+            State::Backup => self.advert_in_backup(&advert),
+            State::Active => self.advert_in_active(now, &advert),
+        };
+        Ok(Accepted { outcome, warnings: received.warnings })
     }
 
-    /// Something else happened.
+    /// Something other than a packet or the passing of time happened.
     pub fn handle_input(&mut self, now: Instant, input: Input) {
-        let _ = (now, input);
-        todo!()
+        let now = self.advance(now);
+        match input {
+            Input::Startup => {
+                self.standing.started = true;
+                self.standing.resigned = false;
+                self.follow_standing(now);
+            }
+            Input::Shutdown => {
+                self.standing.started = false;
+                self.end_hold();
+                self.follow_standing(now);
+            }
+            Input::Facts(facts) => self.facts_changed(now, facts),
+            Input::PriorityChanged(priority) => {
+                let before = self.priority();
+                self.tracked = Some(priority);
+                self.priority_changed(now, before);
+            }
+            Input::Resign(handoff) => {
+                self.standing.resigned = true;
+                self.hand_off(now, handoff, Reason::Resigned);
+            }
+            Input::Drain(handoff) => {
+                self.standing.drained = true;
+                self.hand_off(now, handoff, Reason::Drained);
+            }
+            Input::Undrain => {
+                self.standing.drained = false;
+                self.follow_standing(now);
+            }
+            Input::ForceClaim => self.force_claim(now),
+            Input::ReleaseClaim => {
+                let before = self.priority();
+                self.forced = None;
+                self.priority_changed(now, before);
+            }
+            Input::Adopt => self.adopt(now),
+            Input::SuccessorAnnounced => self.end_hold(),
+            Input::ActionDone { id, result } => self.address_work_done(now, id, result),
+            Input::AdvertResult { delivered } => self.advert_result(now, delivered),
+            Input::Reannounce => self.reassert(),
+        }
     }
 
-    /// Time passed. Early, late and repeated calls are harmless.
+    /// Time passed. Early, late and repeated calls are harmless: a timer fires when it is due and
+    /// once, and advertisements that were missed are not made up for.
+    ///
+    /// When packets and a timer are due in the same wake-up, feed the packets first (RFC 9568
+    /// leaves it open; an advertisement that is already here has been heard).
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        let now = self.advance(now);
+        while let Some((timer, due)) = self.timers.pop_due(now) {
+            match timer {
+                Timer::ActiveDown => self.active_down(now),
+                Timer::AdvertDue => self.advert_due(now, due),
+                Timer::PreemptDelay => self.preempt_delay_over = true,
+                Timer::AnnounceRepeat => self.announce_repeat(),
+                Timer::AnnounceRefresh => self.announce_refresh(now),
+                Timer::HoldEnd => self.remove_addresses(),
+                Timer::AddressRetry => self.retry_address_work(),
+                Timer::SourceGrace => self.source_lost(now),
+                Timer::StaggeredResign => self.staggered_resign(),
+            }
+        }
     }
 
-    /// When `handle_timeout` is next due.
+    /// When [`handle_timeout`](Self::handle_timeout) is next due. `None`: nothing is armed.
+    ///
+    /// Ask again after every call that takes `now`.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        todo!()
+        self.timers.earliest()
     }
 
-    /// The next thing to do, in order.
+    /// The next thing to do, in order. Ask after every call that takes `now`, until `None`.
     #[must_use]
     pub fn poll_action(&mut self) -> Option<Action> {
-        todo!()
+        self.outbox.next_action()
     }
 
-    /// The next thing to report.
+    /// The next thing to report. Reading is optional: what is not read in time is lost, and
+    /// counted in [`Event::Lagged`].
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
-        todo!()
-    }
-
-    /// Makes the message of a [`Action::SendAdvert`] for one destination (the group, or one peer).
-    ///
-    /// # Errors
-    /// The buffer is too small.
-    pub fn encode_advert(
-        &self,
-        spec: &AdvertSpec,
-        destination: IpAddr,
-        buffer: &mut [u8],
-    ) -> Result<usize, BufferTooSmall> {
-        let _ = (spec, destination, buffer);
-        todo!()
-    }
-
-    /// The addresses to which one copy each of an advertisement goes: the group, or the peers in the audience.
-    pub fn destinations(&self, spec: &AdvertSpec) -> impl Iterator<Item = IpAddr> + '_ {
-        let _ = spec;
-        core::iter::empty()
-    }
-
-    /// Takes new settings without touching the election.
-    ///
-    /// # Errors
-    /// VRID, version or family differ: that is another router. Nothing changed.
-    pub fn reconfigure(&mut self, now: Instant, config: Config) -> Result<(), IdentityChanged> {
-        let _ = (now, config);
-        todo!()
+        self.outbox.next_event()
     }
 
     /// The settings in force.
@@ -110,24 +248,237 @@ impl VirtualRouter {
 
     /// The state.
     pub fn state(&self) -> State {
-        todo!()
+        self.state
     }
 
-    /// Everything an operator may ask about, at one point in time.
-    pub fn snapshot(&self) -> Snapshot {
-        todo!()
+    /// The priority in force: the base, or what the checks leave of it, or a forced claim's.
+    pub fn priority(&self) -> Priority {
+        if self.config.priority().is_owner() {
+            return Priority::OWNER;
+        }
+        let tracked = self.tracked.unwrap_or(self.config.priority());
+        let floor = self.forced.unwrap_or(Priority::MIN);
+        tracked.max(floor).min(Priority::MAX_BACKUP)
     }
 
     /// The counters.
     pub fn stats(&self) -> &Stats {
-        todo!()
+        &self.stats
+    }
+
+    /// Everything an operator may ask about, at one point in time.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            state: self.state,
+            impediment: self.standing.impediment(),
+            addresses: self.ownership.state(),
+            priority: self.priority(),
+            active_interval: self.active_interval,
+            active: self.heard.active(),
+            source: self.standing.source(),
+            epoch: self.ownership.epoch(),
+            next_wakeup: self.timers.next(),
+            since: self.since,
+        }
+    }
+
+    /// The same router with every instant moved by the same distance so that its latest time
+    /// becomes [`Instant::ZERO`] + one day, and with counters, ids and queued events forgotten.
+    ///
+    /// Two routers that will behave alike from now on compare and hash equal after this: that is
+    /// what a model checker needs.
+    #[must_use]
+    pub fn normalized(&self) -> Self {
+        let to = Instant::from_millis(86_400_000);
+        let mut router = self.clone();
+        let from = router.now;
+        let moved = |at: &mut Instant| *at = timers::rebase(*at, from, to);
+        router.now = to;
+        moved(&mut router.last_advert);
+        moved(&mut router.down_at);
+        if let Some(since) = &mut router.undelivered_since {
+            moved(since);
+        }
+        for after in [&mut router.claim_after, &mut router.group_claim_after] {
+            *after = if *after <= from { Instant::ZERO } else { timers::rebase(*after, from, to) };
+        }
+        router.timers.rebase(from, to);
+        router.known.forget_times();
+        router.ownership.forget_history();
+        router.since = to;
+        if router.state != State::Active {
+            router.last_advert = to;
+        }
+        if router.state != State::Backup {
+            router.down_at = to;
+        }
+        router.limits = self.limits.rebased(from, to);
+        router.stats = Stats::default();
+        router.outbox.clear_events();
+        router
+    }
+
+    /// Whether neither actions nor events are waiting.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.outbox.is_empty()
+    }
+
+    /// Moves time on. An Active that was asleep for too long notices it here, before anything
+    /// else is done in its name.
+    fn advance(&mut self, now: Instant) -> Instant {
+        self.now = self.now.max(now);
+        self.check_stall(self.now);
+        self.now
+    }
+
+    fn report(&mut self, event: Event) {
+        if self.outbox.report(event) {
+            self.stats.event_lost();
+        }
+    }
+
+    fn enter(&mut self, now: Instant, to: State, reason: Reason) {
+        let from = self.state;
+        self.state = to;
+        self.since = now;
+        if from != to {
+            self.stats.transition(to);
+            self.report(Event::Transition { from, to, reason });
+        }
+    }
+
+    /// The facts changed: a lost source address is not believed before the grace has passed, as
+    /// managers of the network replace addresses by removing and adding them.
+    fn facts_changed(&mut self, now: Instant, facts: Facts) {
+        let lost_source = facts.source.is_none() && self.standing.facts.source.is_some();
+        if lost_source && self.state == State::Active && facts.link {
+            self.standing.facts = Facts { source: self.standing.facts.source, ..facts };
+            if !self.timers.is_armed(Timer::SourceGrace) {
+                self.timers.arm(Timer::SourceGrace, now + self.source_grace());
+            }
+        } else {
+            self.standing.facts = facts;
+            self.timers.disarm(Timer::SourceGrace);
+        }
+        self.follow_standing(now);
+    }
+
+    fn source_lost(&mut self, now: Instant) {
+        self.standing.facts.source = None;
+        self.follow_standing(now);
+    }
+
+    fn source_grace(&self) -> core::time::Duration {
+        const LONGEST: core::time::Duration = core::time::Duration::from_millis(200);
+        (self.config.interval().duration() / 2).min(LONGEST)
+    }
+
+    /// Brings the state in line with the facts.
+    fn follow_standing(&mut self, now: Instant) {
+        match (self.state, self.standing.impediment()) {
+            (State::Initialize, None) => self.start(now),
+            (State::Backup, Some(impediment)) => self.stop_watching(now, impediment.reason()),
+            (State::Active, Some(impediment)) => self.stand_down(now, impediment),
+            (State::Initialize, Some(_)) | (State::Backup | State::Active, None) => {}
+        }
+    }
+
+    /// The priority in force may differ from `before`. A Backup restarts nothing (RFC 9568
+    /// section 6.1 derives its timer at the next event); an Active says so at once, and its
+    /// cadence continues.
+    fn priority_changed(&mut self, now: Instant, before: Priority) {
+        let priority = self.priority();
+        if priority == before {
+            return;
+        }
+        self.report(Event::PriorityEffective { priority });
+        if self.state == State::Active {
+            self.advertise(now);
+        }
+    }
+
+    fn note_discard(&mut self, now: Instant, source: IpAddr, discard: Discard) {
+        self.stats.discard(discard);
+        if self.limits.may_report_discard(now.max(self.now), discard) {
+            self.report(Event::Discarded { source, discard });
+        }
+    }
+
+    fn note_received(&mut self, now: Instant, meta: &RxMeta, received: &Received<'_>) {
+        self.stats.received(received.priority);
+        if received.checksum_style.is_some() {
+            self.peer_style = received.checksum_style;
+        }
+        if let Some(priority) = received.priority {
+            self.known.note(meta.source, priority, now);
+        }
+        for warning in received.warnings.iter() {
+            self.stats.warn(warning);
+            // The pseudo-header is what most deployed routers send: worth a counter, not an event.
+            if warning != Warning::LegacyPseudoHeaderChecksum
+                && self.limits.may_report_warning(now, warning)
+            {
+                self.report(Event::Odd { source: meta.source, warning });
+            }
+        }
+    }
+
+    /// From when a packet's deadline counts: from its arrival in the kernel, unless that lies so
+    /// far back that newer packets may have been lost from a full buffer meanwhile.
+    fn heard_at(&self, now: Instant, meta: &RxMeta) -> Instant {
+        match meta.received_at {
+            Some(at) if now.saturating_since(at) <= self.config.interval().duration() => {
+                at.min(now)
+            }
+            _ => now,
+        }
     }
 }
 
-/// The new settings describe another virtual router. Nothing changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{setting} cannot change in place: remove the router and add another")]
-pub struct IdentityChanged {
-    /// The setting that differs: `vrid`, `version` or `family`.
-    pub setting: &'static str,
+// Kept beside the inputs it answers.
+impl VirtualRouter {
+    fn force_claim(&mut self, now: Instant) {
+        match self.winning_priority() {
+            Ok(priority) => self.claim_with(now, priority),
+            Err(active) => self.refuse_claim(active),
+        }
+    }
+
+    /// The priority with which this router would win now, or that of the Active above which there
+    /// is nothing.
+    fn winning_priority(&self) -> Result<Priority, Priority> {
+        match self.heard.active() {
+            Some((_, active)) if self.state == State::Backup => {
+                if active >= Priority::MAX_BACKUP {
+                    return Err(active);
+                }
+                Ok(active.one_above().max(self.priority()))
+            }
+            _ => Ok(self.priority()),
+        }
+    }
+
+    fn claim_with(&mut self, now: Instant, priority: Priority) {
+        let before = self.priority();
+        match self.state {
+            State::Initialize => {}
+            State::Backup => {
+                self.forced = Some(priority);
+                self.claim(now, Reason::Forced);
+            }
+            State::Active => {
+                self.forced = Some(priority.max(before));
+                self.priority_changed(now, before);
+            }
+        }
+    }
+
+    fn refuse_claim(&mut self, active: Priority) {
+        self.report(Event::ClaimRefused { active });
+    }
 }
+
+const _: fn() = || {
+    fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<VirtualRouter>();
+};

@@ -4,11 +4,24 @@
 //! all routers. Callers name routers and links by ids of their own; an interface index never
 //! identifies anything here, since interfaces are recreated.
 
+mod demux;
+mod groups;
+mod heap;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 use core::net::IpAddr;
 
+use self::demux::Demux;
+use self::groups::Groups;
+use self::heap::DeadlineHeap;
 use crate::receive::{Accepted, Discard, RxMeta};
 use crate::wire::BufferTooSmall;
-use crate::{Action, AdvertSpec, Config, Event, IdentityChanged, Input, Instant, VirtualRouter};
+use crate::{
+    Action, AdvertSpec, Config, Event, IdentityChanged, Input, Instant, State, VirtualRouter, Vrid,
+};
+
+pub use groups::GroupError;
 
 /// Names a router within a set. Chosen by the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,8 +36,42 @@ pub struct LinkId(pub u32);
 pub struct GroupId(pub u32);
 
 /// A set of virtual routers.
+///
+/// The verbs and the drive loop are those of [`VirtualRouter`]: feed one input, then drain actions
+/// and events. Only [`insert`](Self::insert), [`reconfigure`](Self::reconfigure) and
+/// [`set_group`](Self::set_group) allocate.
 #[derive(Clone, Debug, Default)]
-pub struct RouterSet {}
+pub struct RouterSet {
+    ids: BTreeMap<RouterId, usize>,
+    slots: Vec<Option<Entry>>,
+    demux: Demux,
+    groups: Groups,
+    deadlines: DeadlineHeap,
+    /// Slots whose router has actions or events waiting, each once.
+    ready: VecDeque<usize>,
+    unclaimed: u64,
+    last_unclaimed: Option<Unclaimed>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    id: RouterId,
+    link: LinkId,
+    group: Option<GroupId>,
+    router: VirtualRouter,
+    is_ready: bool,
+}
+
+/// A packet that no router answers to: another group on the same link, usually.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unclaimed {
+    /// Where it arrived.
+    pub link: LinkId,
+    /// Its source.
+    pub source: IpAddr,
+    /// Its virtual router identifier.
+    pub vrid: Vrid,
+}
 
 impl RouterSet {
     /// An empty set.
@@ -44,17 +91,40 @@ impl RouterSet {
         link: LinkId,
         config: Config,
     ) -> Result<(), InsertError> {
-        let _ = (now, id, link, config);
-        todo!()
+        if self.ids.contains_key(&id) {
+            return Err(InsertError::IdTaken(id));
+        }
+        self.check_conflicts(link, &config, None)?;
+        let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.deadlines.reserve(self.slots.len());
+        self.ready.reserve(self.slots.len().saturating_sub(self.ready.len()));
+        self.demux.add(slot, link, &config);
+        let router = VirtualRouter::new(config, now);
+        self.slots[slot] = Some(Entry { id, link, group: None, router, is_ready: false });
+        self.ids.insert(id, slot);
+        Ok(())
     }
 
-    /// Removes a router at once and returns it. It does not resign: let it `Resign` before.
-    pub fn remove(&mut self, id: RouterId) -> Option<VirtualRouter> {
-        let _ = id;
-        todo!()
+    /// Removes a router at once and returns it, with what it still had to say. It does not
+    /// resign: let it [`Resign`](Input::Resign) before. It leaves its sync group.
+    pub fn remove(&mut self, now: Instant, id: RouterId) -> Option<VirtualRouter> {
+        let slot = self.ids.remove(&id)?;
+        let entry = self.slots[slot].take()?;
+        self.deadlines.set(slot, None);
+        self.ready.retain(|&ready| ready != slot);
+        self.demux.remove(slot, entry.link, entry.router.config());
+        if let Some(group) = entry.group {
+            self.groups.remove_member(group, slot);
+            self.follow_group(now, group);
+        }
+        Some(entry.router)
     }
 
-    /// A packet arrived on a link.
+    /// A packet arrived on a link. Which router it is for follows from the link, the family, the
+    /// VRID, the destination (group or unicast) and, for unicast, the source.
     ///
     /// # Errors
     /// No router of the link answers to it, or it failed validation. Nothing but counters changed.
@@ -65,38 +135,74 @@ impl RouterSet {
         meta: &RxMeta,
         payload: &[u8],
     ) -> Result<(RouterId, Accepted), Discard> {
-        let _ = (now, link, meta, payload);
-        todo!()
+        let Some(&octet) = payload.get(1) else {
+            // At most one octet.
+            return Err(Discard::Truncated { found: payload.len() as u16, needed: 8 });
+        };
+        let Some(vrid) = Vrid::new(octet) else {
+            return Err(Discard::VridZero);
+        };
+        let slots = &self.slots;
+        let found = self
+            .demux
+            .find(link, vrid, meta, |slot| slots[slot].as_ref().map(|entry| entry.router.config()));
+        let Some((slot, entry)) = found.and_then(|slot| Some((slot, self.slots[slot].as_mut()?)))
+        else {
+            self.unclaimed = self.unclaimed.saturating_add(1);
+            self.last_unclaimed = Some(Unclaimed { link, source: meta.source, vrid });
+            return Err(Discard::VridUnknown { found: octet });
+        };
+        let (id, before) = (entry.id, entry.router.state());
+        let result = entry.router.handle_packet(now, meta, payload);
+        self.settle(now, slot, before);
+        result.map(|accepted| (id, accepted))
     }
 
     /// Something happened to one router. An unknown id is ignored.
+    ///
+    /// What is said about taking part (`Startup`, `Shutdown`, `Resign`, `Drain`, `Undrain`,
+    /// `ForceClaim`, `ReleaseClaim`, `Adopt`) to one member of a sync group is said to all.
     pub fn handle_input(&mut self, now: Instant, id: RouterId, input: Input) {
-        let _ = (now, id, input);
-        todo!()
+        let Some(&slot) = self.ids.get(&id) else {
+            return;
+        };
+        match self.slots[slot].as_ref().and_then(|entry| entry.group) {
+            Some(group) if concerns_group(&input) => self.input_to_group(now, group, input),
+            _ => self.input_to_slot(now, slot, input),
+        }
     }
 
     /// Time passed: every router that is due acts.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        while let Some((at, slot)) = self.deadlines.earliest()
+            && at <= now
+        {
+            let Some(entry) = self.slots[slot].as_mut() else {
+                break;
+            };
+            let before = entry.router.state();
+            entry.router.handle_timeout(now);
+            self.settle(now, slot, before);
+        }
     }
 
     /// The earliest deadline of all routers.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        todo!()
+        self.deadlines.earliest().map(|(at, _)| at)
     }
 
-    /// The next action, in order per router.
+    /// The next action. Actions of one router come in its order.
     #[must_use]
     pub fn poll_action(&mut self) -> Option<(RouterId, Action)> {
-        todo!()
+        self.poll_ready(VirtualRouter::poll_action)
     }
 
-    /// The next event.
+    /// The next event. Drain the actions before the events: a router is forgotten as ready when
+    /// it has neither.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<(RouterId, Event)> {
-        todo!()
+        self.poll_ready(VirtualRouter::poll_event)
     }
 
     /// As [`VirtualRouter::encode_advert`]; `None` for an unknown id.
@@ -113,32 +219,141 @@ impl RouterSet {
     /// As [`VirtualRouter::reconfigure`].
     ///
     /// # Errors
-    /// As `insert` and `VirtualRouter::reconfigure`. Nothing changed.
+    /// As [`insert`](Self::insert) and [`VirtualRouter::reconfigure`]. Nothing changed.
     pub fn reconfigure(
         &mut self,
         now: Instant,
         id: RouterId,
         config: Config,
     ) -> Result<(), ReconfigureError> {
-        let _ = (now, id, config);
-        todo!()
+        let &slot = self.ids.get(&id).ok_or(ReconfigureError::Unknown(id))?;
+        let entry = self.slots[slot].as_ref().ok_or(ReconfigureError::Unknown(id))?;
+        let link = entry.link;
+        self.check_conflicts(link, &config, Some(slot))?;
+        if let Some(group) = entry.group {
+            self.check_group_priority(group, slot, config.priority())?;
+        }
+        let Some(entry) = self.slots[slot].as_mut() else {
+            return Err(ReconfigureError::Unknown(id));
+        };
+        let (before, old) = (entry.router.state(), entry.router.config().clone());
+        entry.router.reconfigure(now, config)?;
+        let new = entry.router.config().clone();
+        self.demux.remove(slot, link, &old);
+        self.demux.add(slot, link, &new);
+        self.settle(now, slot, before);
+        Ok(())
     }
 
     /// A router, to read.
     pub fn router(&self, id: RouterId) -> Option<&VirtualRouter> {
-        let _ = id;
-        todo!()
+        let entry = self.slots[*self.ids.get(&id)?].as_ref()?;
+        Some(&entry.router)
     }
 
     /// All routers with their links, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = (RouterId, LinkId, &VirtualRouter)> + '_ {
-        core::iter::empty()
+        self.ids
+            .values()
+            .filter_map(|&slot| self.slots[slot].as_ref())
+            .map(|entry| (entry.id, entry.link, &entry.router))
     }
 
-    /// Packets that no router of the link answered to.
+    /// Packets that no router of their link answered to.
     pub fn unclaimed_packets(&self) -> u64 {
-        todo!()
+        self.unclaimed
     }
+
+    /// The latest of them, since the last call.
+    pub fn take_unclaimed(&mut self) -> Option<Unclaimed> {
+        self.last_unclaimed.take()
+    }
+
+    fn input_to_slot(&mut self, now: Instant, slot: usize, input: Input) {
+        let Some(entry) = self.slots[slot].as_mut() else {
+            return;
+        };
+        let before = entry.router.state();
+        entry.router.handle_input(now, input);
+        self.settle(now, slot, before);
+    }
+
+    /// After every change of a router: its deadline, its place in the ready set, its group.
+    fn settle(&mut self, now: Instant, slot: usize, before: State) {
+        self.refresh(slot);
+        if let Some(group) = self.slots[slot].as_ref().and_then(|entry| entry.group) {
+            self.member_changed(now, group, slot, before);
+        }
+    }
+
+    fn refresh(&mut self, slot: usize) {
+        let Some(entry) = self.slots[slot].as_mut() else {
+            return;
+        };
+        self.deadlines.set(slot, entry.router.poll_timeout());
+        if !entry.is_ready && !entry.router.is_quiet() {
+            entry.is_ready = true;
+            self.ready.push_back(slot);
+        }
+    }
+
+    fn poll_ready<T>(
+        &mut self,
+        mut poll: impl FnMut(&mut VirtualRouter) -> Option<T>,
+    ) -> Option<(RouterId, T)> {
+        // Each ready router is asked at most once per call.
+        for _ in 0..self.ready.len() {
+            let &slot = self.ready.front()?;
+            let Some(entry) = self.slots[slot].as_mut() else {
+                self.ready.pop_front();
+                continue;
+            };
+            if let Some(output) = poll(&mut entry.router) {
+                return Some((entry.id, output));
+            }
+            self.ready.pop_front();
+            if entry.router.is_quiet() {
+                entry.is_ready = false;
+            } else {
+                self.ready.push_back(slot);
+            }
+        }
+        None
+    }
+
+    fn check_conflicts(
+        &self,
+        link: LinkId,
+        config: &Config,
+        except: Option<usize>,
+    ) -> Result<(), InsertError> {
+        let config_of =
+            |slot: usize| self.slots[slot].as_ref().map(|entry| (entry.id, entry.router.config()));
+        if let Some(other) = self.demux.same_packets(link, config, except, config_of) {
+            return Err(InsertError::SameGroup { other });
+        }
+        for &address in config.addresses().iter() {
+            let owner = self.demux.owner_of(link, address).filter(|&slot| Some(slot) != except);
+            if let Some((other, _)) = owner.and_then(config_of) {
+                return Err(InsertError::AddressTaken { address, other });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn concerns_group(input: &Input) -> bool {
+    matches!(
+        input,
+        Input::Startup
+            | Input::Shutdown
+            | Input::Resign(_)
+            | Input::Drain(_)
+            | Input::Undrain
+            | Input::ForceClaim
+            | Input::ReleaseClaim
+            | Input::Adopt
+    )
 }
 
 /// Why a router was not added. Nothing changed.
@@ -146,16 +361,16 @@ impl RouterSet {
 #[non_exhaustive]
 pub enum InsertError {
     /// The id is in use.
-    #[error("router id {0:?} is in use")]
+    #[error("router id {} is in use", .0.0)]
     IdTaken(RouterId),
     /// Packets could not be told apart.
-    #[error("router {other:?} on the same link has the same family, VRID and sources")]
+    #[error("router {} on the same link has the same family, VRID and sources", other.0)]
     SameGroup {
         /// The other router.
         other: RouterId,
     },
     /// One VIP on two routers of one node.
-    #[error("{address} belongs to router {other:?} already")]
+    #[error("{address} belongs to router {} already", other.0)]
     AddressTaken {
         /// The address.
         address: IpAddr,
@@ -169,7 +384,7 @@ pub enum InsertError {
 #[non_exhaustive]
 pub enum ReconfigureError {
     /// There is no such router.
-    #[error("there is no router {0:?}")]
+    #[error("there is no router {}", .0.0)]
     Unknown(RouterId),
     /// The new settings describe another router.
     #[error(transparent)]
@@ -177,4 +392,7 @@ pub enum ReconfigureError {
     /// The new settings collide with another router.
     #[error(transparent)]
     Conflict(#[from] InsertError),
+    /// The new settings do not fit the router's sync group.
+    #[error(transparent)]
+    Group(#[from] GroupError),
 }
