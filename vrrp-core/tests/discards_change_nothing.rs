@@ -9,7 +9,7 @@ use support::bad_packets::{Bad, bad_packets, edit};
 use support::rack::{A, B, LINK, Rack};
 use support::*;
 use vrrp_core::receive::Discard;
-use vrrp_core::{Event, Handoff, Input, ResignMode, State, Successor};
+use vrrp_core::{Event, Handoff, Input, ResignMode, State, Successor, VirtualRouter};
 
 type Stage = (&'static str, fn(&Bad) -> Bench);
 
@@ -49,29 +49,30 @@ const STAGES: [Stage; 6] = [
 fn no_discarded_packet_changes_a_timer_or_a_state() {
     let mut seen = BTreeSet::new();
     for bad in bad_packets() {
-        for (stage, reach) in STAGES {
+        // Shortly afterwards, and after a pause that any obeyed input would notice.
+        for (pause, (stage, reach)) in
+            [1, 60_000].into_iter().flat_map(|pause| STAGES.map(|stage| (pause, stage)))
+        {
             let mut bench = reach(&bad);
             bench.events();
             let before = bench.router.clone();
-            // Time has passed, but no timer is due.
-            bench.now += bench
-                .router
-                .poll_timeout()
-                .map_or(millis(1), |at| at.saturating_since(bench.now).min(millis(1)));
+            bench.sleep(millis(pause));
             let result = bench.packet(&bad.meta, &bad.message);
             let discard = result.expect_err(bad.discard);
-            assert_eq!(discard.name(), bad.discard, "{stage}");
+            let what = format!("{}, {stage}, {pause} ms", bad.discard);
+            assert_eq!(discard.name(), bad.discard, "{what}");
             let after = &bench.router;
-            assert_eq!(after.snapshot(), before.snapshot(), "{}, {stage}", bad.discard);
-            assert_eq!(after.poll_timeout(), before.poll_timeout());
-            // What is left after counters and rate limits of reports are set aside: everything
+            assert_eq!(after.snapshot(), before.snapshot(), "{what}");
+            assert_eq!(after.poll_timeout(), before.poll_timeout(), "{what}");
+            // What is left when counters and rate limits of reports are set aside: everything
             // that future behaviour depends on.
-            assert_eq!(after.normalized(), before.normalized(), "{}, {stage}", bad.discard);
-            assert_eq!(after.stats().discarded(discard), 1);
+            let normal = |router: &VirtualRouter| router.normalized_at(bench.now);
+            assert_eq!(normal(after), normal(&before), "{what}");
+            assert_eq!(after.stats().discarded(discard), 1, "{what}");
             assert_eq!(after.stats().adverts_received, before.stats().adverts_received);
-            assert_eq!(bench.drain(), []);
+            assert_eq!(bench.drain(), [], "{what}");
             let source = bad.meta.source;
-            assert_eq!(bench.events(), [Event::Discarded { source, discard }]);
+            assert_eq!(bench.events(), [Event::Discarded { source, discard }], "{what}");
         }
         seen.insert(bad.discard);
     }
