@@ -4,6 +4,7 @@
 
 pub mod bad_packets;
 pub mod rack;
+pub mod snapshot;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
