@@ -160,6 +160,40 @@ fn members_wait_for_each_other_and_not_for_ever() {
 }
 
 #[test]
+fn after_a_yield_the_group_waits_for_its_slowest_member() {
+    let slow = AdvertInterval::from_centis(300).unwrap();
+    let configs = [(A, member(A).build().unwrap()), (B, member(B).interval(slow).build().unwrap())];
+    let mut rack = Rack::started(&configs);
+    rack.pass(millis(11_000));
+    assert_eq!(rack.states(), [State::Active; 2]);
+    let config = rack.set.router(A).unwrap().config();
+    let (meta, message) = advert_from(config, ip("192.0.2.2"), 200, config.interval());
+    rack.set.handle_packet(rack.now, LINK, &meta, &message).unwrap();
+    assert_eq!(rack.states(), [State::Backup; 2]);
+    // At once, before any address work was answered. A alone would claim after 3.6 s.
+    let due = rack.set.poll_timeout().unwrap();
+    assert_eq!(due.saturating_since(rack.now).as_nanos(), 10_828_125_000);
+    rack.drain();
+    rack.pass(millis(10_829));
+    assert_eq!(rack.states(), [State::Active; 2]);
+}
+
+#[test]
+fn a_group_of_one_that_backs_off_sleeps_meanwhile() {
+    let mut rack = Rack::started(&[(A, member(A).build().unwrap())]);
+    rack.address_work = ActionResult::Failed;
+    let failures = |rack: &Rack| rack.set.router(A).unwrap().stats().install_failures;
+    let mut wakeups = 0;
+    while failures(&rack) < 8 {
+        rack.timeout();
+        wakeups += 1;
+        // Each wake-up was for something, so the next one is later.
+        assert!(rack.set.poll_timeout().unwrap() > rack.now);
+    }
+    assert!(wakeups < 100, "{wakeups}");
+}
+
+#[test]
 fn a_claim_by_command_is_one_of_all_with_the_priority_that_wins_everywhere() {
     for (told, heard) in [(A, [(A, 150), (B, 200)]), (B, [(A, 200), (B, 150)])] {
         let mut rack = Rack::backups();

@@ -28,12 +28,6 @@ impl VirtualRouter {
 
     /// (345) – (380): Active_Down_Timer fired.
     pub(super) fn active_down(&mut self, now: Instant) {
-        // The last installations failed and others come first, or the rest of the sync group still
-        // watches a living Active.
-        let not_before = self.claim_after.max(self.group_claim_after);
-        if not_before > now {
-            return self.timers.arm(Timer::ActiveDown, not_before);
-        }
         let reason = match self.heard {
             Heard::Resigned => Reason::PeerResigned,
             Heard::Nobody | Heard::Active { .. } => Reason::ActiveDown,
@@ -87,9 +81,12 @@ impl VirtualRouter {
         self.arm_down_at(heard_at + down + self.tie_delay());
     }
 
-    fn arm_down_at(&mut self, at: Instant) {
+    /// Later than the protocol says if the last installations failed and others come first, or if
+    /// the rest of the sync group still watches a living Active.
+    pub(super) fn arm_down_at(&mut self, at: Instant) {
         self.down_at = at;
-        self.timers.arm(Timer::ActiveDown, at.max(self.group_claim_after));
+        let not_before = self.claim_after.max(self.group_claim_after);
+        self.timers.arm(Timer::ActiveDown, at.max(not_before));
     }
 
     /// Whether a living Active of lower priority is not followed any more. Starts the delay when

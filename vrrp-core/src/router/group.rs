@@ -3,7 +3,7 @@
 //! [`RouterSet`]: crate::RouterSet
 
 use super::{State, VirtualRouter};
-use crate::{Instant, Priority, Reason, Timer};
+use crate::{Instant, Priority, Reason};
 
 impl VirtualRouter {
     /// Whether this router could run if it stood alone.
@@ -30,7 +30,7 @@ impl VirtualRouter {
     pub(crate) fn claim_with_group_after(&mut self, at: Instant) {
         self.group_claim_after = at;
         if self.state == State::Backup {
-            self.timers.arm(Timer::ActiveDown, self.down_at.max(at));
+            self.arm_down_at(self.down_at);
         }
     }
 

@@ -220,6 +220,8 @@ impl RouterSet {
             set.slots[slot] = Some(entry);
             set.refresh(slot);
         });
+        // All of them watch now, and wait for each other.
+        self.follow_group(now, group);
     }
 
     /// A group made of routers of which some are Active: one state for all.
