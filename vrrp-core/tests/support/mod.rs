@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod bad_packets;
+pub mod probe;
 pub mod rack;
 pub mod snapshot;
 
