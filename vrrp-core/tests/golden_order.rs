@@ -1,6 +1,8 @@
 //! A packet with many faults is discarded for the first one in the order of RFC 9568 section 7.1,
 //! and every reason to discard, with its switch, does what it says.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
