@@ -290,7 +290,8 @@ impl World {
         let mut discarded = true;
         self.call(to, |router| {
             discarded = router.handle_packet(NOW, &meta, &bytes).is_err();
-            let active = router.snapshot().active.and_then(|(ip, p)| Some((host::index_of(ip)?, p)));
+            let active =
+                router.snapshot().active.and_then(|(ip, p)| Some((host::index_of(ip)?, p)));
             if let (Some(Bug::DiscardRestartsDownTimer), Some((active, priority))) =
                 (model.bug, active)
             {

@@ -150,7 +150,7 @@ impl Driver {
                 let result = if released || proved {
                     resignation.result()
                 } else {
-                    Resigned::StillPresent(Vec::new())
+                    Resigned::StillPresent(held.clone())
                 };
                 let (_, reply) = resignation.waiting.swap_remove(index);
                 // A caller that stopped waiting has no use for the answer.
