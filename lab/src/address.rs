@@ -27,11 +27,7 @@ impl FromStr for Cidr {
         let ip: IpAddr = ip.parse().map_err(|_| wrong())?;
         let prefix: u8 = prefix.parse().map_err(|_| wrong())?;
         let longest = if ip.is_ipv4() { 32 } else { 128 };
-        if prefix > longest {
-            Err(wrong())
-        } else {
-            Ok(Self { ip, prefix })
-        }
+        if prefix > longest { Err(wrong()) } else { Ok(Self { ip, prefix }) }
     }
 }
 
@@ -78,10 +74,7 @@ pub struct Address {
 impl Address {
     /// The address with its prefix length.
     pub fn cidr(&self) -> Cidr {
-        Cidr {
-            ip: self.ip,
-            prefix: self.prefix,
-        }
+        Cidr { ip: self.ip, prefix: self.prefix }
     }
 
     pub(crate) fn from_message(message: &AddressMessage) -> Option<Self> {

@@ -58,22 +58,13 @@ pub enum Traffic {
 impl Fault {
     /// All frames between two sets of hosts, both ways.
     pub fn between(some: &[&Host], others: &[&Host]) -> Self {
-        Self {
-            back: true,
-            ..Self::one_way(some, others)
-        }
+        Self { back: true, ..Self::one_way(some, others) }
     }
 
     /// All frames from one set of hosts to another, not back.
     pub fn one_way(from: &[&Host], to: &[&Host]) -> Self {
         let owned = |hosts: &[&Host]| hosts.iter().map(|&h| h.clone()).collect();
-        Self {
-            from: owned(from),
-            to: owned(to),
-            back: false,
-            traffic: Traffic::All,
-            percent: 100,
-        }
+        Self { from: owned(from), to: owned(to), back: false, traffic: Traffic::All, percent: 100 }
     }
 
     /// Only this kind of frames.
@@ -84,10 +75,7 @@ impl Fault {
     /// Only this share of them, chosen at random for each frame and receiver.
     /// Above 100 is 100.
     pub fn percent(self, percent: u8) -> Self {
-        Self {
-            percent: percent.min(100),
-            ..self
-        }
+        Self { percent: percent.min(100), ..self }
     }
 }
 
@@ -100,11 +88,7 @@ impl Bridge {
             netlink::add_bridge(DEVICE)
         })?;
         let faults = Mutex::default();
-        Ok(Self(Arc::new(Inner {
-            name: name.to_owned(),
-            namespace,
-            faults,
-        })))
+        Ok(Self(Arc::new(Inner { name: name.to_owned(), namespace, faults })))
     }
 
     /// The bridge's name.
@@ -206,6 +190,14 @@ impl Bridge {
             .context(|| format!("port `{port}` of bridge `{}`", self.0.name))
     }
 
+    /// Waits until a port with a carrier forwards, see [`netlink::settle`].
+    pub(crate) fn settle(&self, port: &str) -> Result<(), Error> {
+        self.0
+            .namespace
+            .run(|| netlink::settle(netlink::index(port)?))?
+            .context(|| format!("port `{port}` of bridge `{}`", self.0.name))
+    }
+
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -233,14 +225,9 @@ impl Bridge {
             "table bridge lab {{}}\n\
              delete table bridge lab\n\
              table bridge lab {{ chain faults {{ \
-             type filter hook forward priority 0; policy accept;\n{rules}}} }}\n"
+             type filter hook forward priority 0; policy accept;\n{rules}}}\n}}\n"
         );
-        process::exec(
-            &self.0.namespace,
-            process::command(["nft", "-f", "-"]),
-            &script,
-        )
-        .map(drop)
+        process::exec(&self.0.namespace, process::command(["nft", "-f", "-"]), &script).map(drop)
     }
 }
 
@@ -250,11 +237,9 @@ impl Fault {
             Traffic::All => &[""],
             Traffic::Vrrp => &["ip protocol 112", "ip6 nexthdr 112"],
             Traffic::Neighbours => &["ether type arp", "icmpv6 type { 135, 136 }"],
-            Traffic::AllButVrrp => &[
-                "ether type != { ip, ip6 }",
-                "ip protocol != 112",
-                "ip6 nexthdr != 112",
-            ],
+            Traffic::AllButVrrp => {
+                &["ether type != { ip, ip6 }", "ip protocol != 112", "ip6 nexthdr != 112"]
+            }
         };
         // `numgen` draws a number from 0 to 99 for each frame.
         let chance = match self.percent {
@@ -263,10 +248,7 @@ impl Fault {
         };
         for kind in matches {
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                rules,
-                "iifname \"{from}\" oifname \"{to}\" {kind} {chance}drop"
-            );
+            let _ = writeln!(rules, "iifname \"{from}\" oifname \"{to}\" {kind} {chance}drop");
         }
     }
 }

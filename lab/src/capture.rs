@@ -40,7 +40,8 @@ pub enum Direction {
 
 /// A running recording; it ends when it is dropped.
 ///
-/// Whatever had been sent when [`frames`](Self::frames) is called is in its answer.
+/// Whatever the kernel had received when [`frames`](Self::frames) is called is in its
+/// answer; the reading thread may lag behind, but that does not show.
 #[derive(Debug)]
 pub struct Capture {
     shared: Arc<Shared>,
@@ -110,11 +111,7 @@ impl Capture {
             let (shared, stop) = (Arc::clone(&shared), Arc::clone(&stop));
             move || shared.read_until(&stop)
         })?;
-        Ok(Self {
-            shared,
-            stop,
-            reader: Some(reader),
-        })
+        Ok(Self { shared, stop, reader: Some(reader) })
     }
 
     /// The frames so far, in the order in which the kernel took them.
@@ -171,11 +168,7 @@ impl Capture {
     pub fn write_pcap(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let write = || -> io::Result<()> {
-            pcap::write(
-                BufWriter::new(File::create(path)?),
-                self.shared.started,
-                &self.frames(),
-            )
+            pcap::write(BufWriter::new(File::create(path)?), self.shared.started, &self.frames())
         };
         write().context(|| format!("writing {}", path.display()))
     }
@@ -238,12 +231,7 @@ impl Shared {
     }
 
     fn read_one(&self, log: &mut Log) -> io::Result<()> {
-        let Log {
-            buffer,
-            ports,
-            frames,
-            ..
-        } = log;
+        let Log { buffer, ports, frames, .. } = log;
         let mut control = nix::cmsg_space!(nix::sys::time::TimeSpec);
         let mut parts = [IoSliceMut::new(buffer)];
         let fd = self.socket.as_raw_fd();
@@ -276,16 +264,12 @@ impl Shared {
 
 fn name_of(index: u32) -> Arc<str> {
     // An interface that is gone already keeps its number as its name.
-    if_indextoname(index).map_or_else(
-        |_| format!("#{index}").into(),
-        |name| name.to_string_lossy().into(),
-    )
+    if_indextoname(index)
+        .map_or_else(|_| format!("#{index}").into(), |name| name.to_string_lossy().into())
 }
 
 fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// The address that makes a packet socket receive everything.
@@ -302,10 +286,7 @@ fn all_protocols(interface: u32) -> SockAddr {
 
 /// The kernel's count of dropped frames; reading it sets it to 0.
 fn lost_since_last(socket: &Socket) -> u64 {
-    let mut statistics = libc::tpacket_stats {
-        tp_packets: 0,
-        tp_drops: 0,
-    };
+    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes into the structure, which is
     // what this option fills.
@@ -318,9 +299,5 @@ fn lost_since_last(socket: &Socket) -> u64 {
             &raw mut length,
         )
     };
-    if result == 0 {
-        statistics.tp_drops.into()
-    } else {
-        0
-    }
+    if result == 0 { statistics.tp_drops.into() } else { 0 }
 }

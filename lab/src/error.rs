@@ -60,9 +60,6 @@ pub(crate) trait Context<T> {
 
 impl<T, E: Into<io::Error>> Context<T> for Result<T, E> {
     fn context(self, what: impl FnOnce() -> String) -> Result<T, Error> {
-        self.map_err(|e| Error::Io {
-            what: what(),
-            source: e.into(),
-        })
+        self.map_err(|e| Error::Io { what: what(), source: e.into() })
     }
 }

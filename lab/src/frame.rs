@@ -174,21 +174,13 @@ impl Frame {
             let kind = IcmpPacket::new(&payload)?.get_icmp_type();
             let request = kind == IcmpTypes::EchoRequest;
             let known = request || kind == IcmpTypes::EchoReply;
-            return known.then_some(EchoSeen {
-                request,
-                src: ip.src,
-                dst: ip.dst,
-            });
+            return known.then_some(EchoSeen { request, src: ip.src, dst: ip.dst });
         }
         let (ip, payload) = self.ip(IpNextHeaderProtocols::Icmpv6)?;
         let kind = Icmpv6Packet::new(&payload)?.get_icmpv6_type();
         let request = kind == Icmpv6Types::EchoRequest;
         let known = request || kind == Icmpv6Types::EchoReply;
-        known.then_some(EchoSeen {
-            request,
-            src: ip.src,
-            dst: ip.dst,
-        })
+        known.then_some(EchoSeen { request, src: ip.src, dst: ip.dst })
     }
 
     /// The IP payload of one protocol, cut to the length that the IP header says.
@@ -223,10 +215,7 @@ impl Frame {
     }
 
     fn mac_at(&self, offset: usize) -> Mac {
-        self.data
-            .get(offset..offset + 6)
-            .and_then(Mac::from_slice)
-            .unwrap_or(Mac([0; 6]))
+        self.data.get(offset..offset + 6).and_then(Mac::from_slice).unwrap_or(Mac([0; 6]))
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{Error, netlink, process};
 ///
 /// The first interface is `eth0`. `/run` is the host's own, empty at first; the rest
 /// of the file system is the machine's. Clones are the same host; it is gone when the
-/// last clone and the last [`Process`] on it are.
+/// [`Lab`](crate::Lab), the last clone and the last [`Process`] on it are.
 #[derive(Debug, Clone)]
 pub struct Host(Arc<Inner>);
 
@@ -87,11 +87,7 @@ impl Host {
             sysctl("ipv6/conf/default/router_solicitations", "0")
         })?;
         let links = Mutex::default();
-        Ok(Self(Arc::new(Inner {
-            name: name.to_owned(),
-            namespace,
-            links,
-        })))
+        Ok(Self(Arc::new(Inner { name: name.to_owned(), namespace, links })))
     }
 
     /// The host's name.
@@ -111,10 +107,7 @@ impl Host {
         addresses: &[&str],
     ) -> Result<(), Error> {
         check_name(interface)?;
-        let addresses = addresses
-            .iter()
-            .map(|a| a.parse())
-            .collect::<Result<Vec<Cidr>, _>>()?;
+        let addresses = addresses.iter().map(|a| a.parse()).collect::<Result<Vec<Cidr>, _>>()?;
         let taken = self.links().iter().any(|l| l.bridge.is(bridge));
         let port = match taken {
             false => self.0.name.clone(),
@@ -122,13 +115,7 @@ impl Host {
         };
         check_name(&port)?;
         let interface = interface.to_owned();
-        let link = Link {
-            interface,
-            port,
-            bridge: bridge.clone(),
-            mac: Mac::fresh(),
-            addresses,
-        };
+        let link = Link { interface, port, bridge: bridge.clone(), mac: Mac::fresh(), addresses };
         self.make(&link)?;
         self.links().push(link);
         Ok(())
@@ -241,10 +228,7 @@ impl Host {
     pub fn mac(&self, interface: &str) -> Result<Mac, Error> {
         let what = format!("MAC address of {interface}");
         let mac = self.netlink(&what, || Ok(netlink::link(netlink::index(interface)?)?.0))?;
-        mac.ok_or_else(|| Error::NoInterface {
-            host: self.0.name.clone(),
-            what,
-        })
+        mac.ok_or_else(|| Error::NoInterface { host: self.0.name.clone(), what })
     }
 
     /// Whether an interface is up and has a carrier.
@@ -275,27 +259,20 @@ impl Host {
         what: &str,
         f: impl FnOnce() -> io::Result<T> + Send,
     ) -> Result<T, Error> {
-        self.run(f)?
-            .context(|| format!("{what} on `{}`", self.0.name))
-    }
-
-    pub(crate) fn namespace(&self) -> &Namespace {
-        &self.0.namespace
+        self.run(f)?.context(|| format!("{what} on `{}`", self.0.name))
     }
 
     pub(crate) fn port_on(&self, bridge: &Bridge) -> Result<String, Error> {
         let links = self.links();
         let link = links.iter().find(|l| l.bridge.is(bridge));
-        link.map(|l| l.port.clone())
-            .ok_or_else(|| Error::NoInterface {
-                host: self.0.name.clone(),
-                what: format!("interface on bridge `{}`", bridge.name()),
-            })
+        link.map(|l| l.port.clone()).ok_or_else(|| Error::NoInterface {
+            host: self.0.name.clone(),
+            what: format!("interface on bridge `{}`", bridge.name()),
+        })
     }
 
     fn make(&self, link: &Link) -> Result<(), Error> {
-        link.bridge
-            .plug(&link.port, &link.interface, link.mac, &self.0.namespace)?;
+        link.bridge.plug(&link.port, &link.interface, link.mac, &self.0.namespace)?;
         self.raise(link)
     }
 
@@ -304,9 +281,16 @@ impl Host {
         self.netlink(&format!("configuring {}", link.interface), || {
             let index = netlink::index(&link.interface)?;
             netlink::set_up(index, true)?;
-            link.addresses
-                .iter()
-                .try_for_each(|&address| netlink::add_address(index, address))
+            link.addresses.iter().try_for_each(|&address| netlink::add_address(index, address))
+        })?;
+        link.bridge.settle(&link.port)?;
+        self.settle(link)
+    }
+
+    /// Waits until the interface sends, see [`netlink::settle`].
+    fn settle(&self, link: &Link) -> Result<(), Error> {
+        self.netlink(&format!("waiting for {}", link.interface), || {
+            netlink::settle(netlink::index(&link.interface)?)
         })
     }
 
@@ -324,8 +308,7 @@ impl Host {
     }
 }
 
-/// What can happen to a host's network. All of it is about `eth0`; the methods ending
-/// in `_of` take another interface.
+/// What can happen to a host's network. All of it is about `eth0`.
 impl Host {
     /// The cable is pulled: the interface stays up and loses its carrier.
     ///
@@ -333,7 +316,8 @@ impl Host {
     ///
     /// When the kernel refuses; so with all the faults below.
     pub fn link_down(&self) -> Result<(), Error> {
-        self.link_down_of("eth0")
+        let link = self.link("eth0")?;
+        link.bridge.set_port_up(&link.port, false)
     }
 
     /// The cable is back.
@@ -343,17 +327,9 @@ impl Host {
     /// See [`link_down`](Self::link_down).
     pub fn link_up(&self) -> Result<(), Error> {
         let link = self.link("eth0")?;
-        link.bridge.set_port_up(&link.port, true)
-    }
-
-    /// As [`link_down`](Self::link_down), for another interface.
-    ///
-    /// # Errors
-    ///
-    /// See [`link_down`](Self::link_down).
-    pub fn link_down_of(&self, interface: &str) -> Result<(), Error> {
-        let link = self.link(interface)?;
-        link.bridge.set_port_up(&link.port, false)
+        link.bridge.set_port_up(&link.port, true)?;
+        link.bridge.settle(&link.port)?;
+        self.settle(&link)
     }
 
     /// The administrator takes the interface down. The kernel then drops its IPv6
@@ -363,9 +339,7 @@ impl Host {
     ///
     /// See [`link_down`](Self::link_down).
     pub fn own_link_down(&self) -> Result<(), Error> {
-        self.netlink("eth0 down", || {
-            netlink::set_up(netlink::index("eth0")?, false)
-        })
+        self.netlink("eth0 down", || netlink::set_up(netlink::index("eth0")?, false))
     }
 
     /// The administrator brings the interface up again, with the addresses that the
@@ -424,9 +398,7 @@ impl Host {
     /// See [`link_down`](Self::link_down).
     pub fn add_address(&self, address: &str) -> Result<(), Error> {
         let address = address.parse()?;
-        self.netlink("adding an address", || {
-            netlink::add_address(netlink::index("eth0")?, address)
-        })
+        self.netlink("adding an address", || netlink::add_address(netlink::index("eth0")?, address))
     }
 
     /// Removes an address such as `10.0.0.7/24` from `eth0`, behind everybody's back.
@@ -447,9 +419,7 @@ impl Host {
     ///
     /// See [`link_down`](Self::link_down).
     pub fn delete_interface(&self) -> Result<(), Error> {
-        self.netlink("deleting eth0", || {
-            netlink::delete_link(netlink::index("eth0")?)
-        })
+        self.netlink("deleting eth0", || netlink::delete_link(netlink::index("eth0")?))
     }
 
     /// The interface comes back with the same name, MAC address and addresses, and
@@ -468,9 +438,7 @@ impl Host {
     ///
     /// See [`link_down`](Self::link_down).
     pub fn set_mac(&self, mac: Mac) -> Result<(), Error> {
-        self.netlink("MAC address of eth0", || {
-            netlink::set_mac(netlink::index("eth0")?, mac)
-        })?;
+        self.netlink("MAC address of eth0", || netlink::set_mac(netlink::index("eth0")?, mac))?;
         for link in self.links().iter_mut().filter(|l| l.interface == "eth0") {
             link.mac = mac;
         }

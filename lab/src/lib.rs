@@ -24,14 +24,16 @@
 //! ```
 //!
 //! **Nothing is left over.** Namespaces have no names; descriptors and processes hold
-//! them. Each handle ([`Host`], [`Bridge`], [`Process`], ...) removes what it stands
-//! for when it is dropped, also in a panic, and the kernel removes all of it when the
-//! program dies, also by SIGKILL.
+//! them. They go with the [`Lab`] and the last handle, also in a panic, and the kernel
+//! removes all of it when the program dies, also by SIGKILL. A [`Process`], a [`Capture`],
+//! an [`Echo`] or a [`Probe`] ends when its handle is dropped.
 //!
 //! **Names are per lab.** Two labs, in one process or in two, cannot collide.
 //!
 //! **Privileges.** As root it works at once; otherwise in a user namespace, see
 //! [`enter`] for programs and [`require!`] for tests. Needs `nft` for faults.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod address;
 mod bridge;
@@ -42,11 +44,13 @@ mod host;
 mod namespace;
 mod netlink;
 mod pcap;
+pub mod peers;
 mod privilege;
 mod probe;
 mod process;
 mod vrrp;
 mod wait;
+mod watchdog;
 
 pub use nix::sys::signal::Signal;
 
@@ -64,11 +68,14 @@ pub use process::{Process, Usage};
 pub use vrrp::{Checksum, VrrpSeen};
 pub use wait::{eventually, unique, within};
 
-/// Makes bridges and hosts.
+/// Makes bridges and hosts, and keeps them until it is dropped.
 ///
-/// It holds nothing itself: what it makes lives as long as its handles.
-#[derive(Debug)]
-pub struct Lab(());
+/// A handle keeps what it stands for as well: a host is gone when the lab, the host's
+/// clones and the processes on it are.
+#[derive(Debug, Default)]
+pub struct Lab {
+    kept: Mutex<(Vec<Bridge>, Vec<Host>)>,
+}
 
 impl Lab {
     /// Checks that network namespaces can be made here.
@@ -78,7 +85,7 @@ impl Lab {
     /// [`Error::Unavailable`] says why not.
     pub fn new() -> Result<Self, Error> {
         privileged()?;
-        Ok(Self(()))
+        Ok(Self::default())
     }
 
     /// Makes an Ethernet segment.
@@ -88,7 +95,9 @@ impl Lab {
     /// When the name is not one or the kernel refuses.
     pub fn bridge(&self, name: &str) -> Result<Bridge, Error> {
         host::check_name(name)?;
-        Bridge::new(name)
+        let bridge = Bridge::new(name)?;
+        self.kept().0.push(bridge.clone());
+        Ok(bridge)
     }
 
     /// Makes a host with an interface `eth0` on `bridge` and these addresses.
@@ -98,11 +107,10 @@ impl Lab {
     ///
     /// # Errors
     ///
-    /// When a name or an address is not one or the kernel refuses.
+    /// When a name or an address is not one, the bridge has a host of that name, or the
+    /// kernel refuses.
     pub fn host(&self, name: &str, bridge: &Bridge, addresses: &[&str]) -> Result<Host, Error> {
-        let host = Host::new(name, false)?;
-        host.attach(bridge, "eth0", addresses)?;
-        Ok(host)
+        self.keep(Host::new(name, false)?, bridge, addresses)
     }
 
     /// As [`host`](Self::host), with duplicate address detection as the kernel has it by
@@ -117,8 +125,17 @@ impl Lab {
         bridge: &Bridge,
         addresses: &[&str],
     ) -> Result<Host, Error> {
-        let host = Host::new(name, true)?;
+        self.keep(Host::new(name, true)?, bridge, addresses)
+    }
+
+    fn keep(&self, host: Host, bridge: &Bridge, addresses: &[&str]) -> Result<Host, Error> {
         host.attach(bridge, "eth0", addresses)?;
+        self.kept().1.push(host.clone());
         Ok(host)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, (Vec<Bridge>, Vec<Host>)> {
+        // Only ever added to: a panic leaves nothing half done.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

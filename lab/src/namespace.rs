@@ -47,13 +47,7 @@ impl Namespace {
             // Nothing mounted from here on is seen outside.
             let none: Option<&str> = None;
             mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
-            mount(
-                Some("lab"),
-                "/run",
-                Some("tmpfs"),
-                MsFlags::empty(),
-                Some("mode=0755"),
-            )?;
+            mount(Some("lab"), "/run", Some("tmpfs"), MsFlags::empty(), Some("mode=0755"))?;
             // A fresh sysfs shows the new interfaces. A container may forbid it, and
             // nothing here needs it.
             let _ = mount(Some("lab"), "/sys", Some("sysfs"), MsFlags::MS_RDONLY, none);
@@ -99,18 +93,9 @@ impl Namespace {
             .context(|| "working directory".into())?;
         let inner = Self {
             name: String::new(),
-            net: self
-                .net
-                .try_clone()
-                .context(|| "namespace descriptor".into())?,
-            mnt: self
-                .mnt
-                .try_clone()
-                .context(|| "namespace descriptor".into())?,
-            run: self
-                .run
-                .try_clone()
-                .context(|| "namespace descriptor".into())?,
+            net: self.net.try_clone().context(|| "namespace descriptor".into())?,
+            mnt: self.mnt.try_clone().context(|| "namespace descriptor".into())?,
+            run: self.run.try_clone().context(|| "namespace descriptor".into())?,
         };
         let parent = getpid();
         let start = move || {
@@ -171,8 +156,6 @@ fn on_thread<T: Send>(name: &str, f: impl FnOnce() -> T + Send) -> Result<T, Err
             .name(name.to_owned())
             .spawn_scoped(scope, f)
             .context(|| format!("thread for `{name}`"))?;
-        thread
-            .join()
-            .or_else(|payload| panic::resume_unwind(payload))
+        thread.join().or_else(|payload| panic::resume_unwind(payload))
     })
 }

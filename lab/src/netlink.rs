@@ -13,8 +13,8 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
-    BridgePortState, BridgeStpState, InfoBridge, InfoData, InfoKind, InfoMacVlan, InfoVeth,
-    LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode, State,
+    BridgePortState, BridgeStpState, InfoBridge, InfoBridgePort, InfoData, InfoKind, InfoMacVlan,
+    InfoPortData, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, MacVlanMode, State,
 };
 use netlink_packet_route::neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage};
 use netlink_packet_route::route::{
@@ -59,14 +59,10 @@ pub(crate) fn add_veth(
     peer_net: &File,
 ) -> io::Result<()> {
     let mut far = named(peer);
-    far.attributes
-        .push(LinkAttribute::NetNsFd(peer_net.as_raw_fd()));
-    far.attributes
-        .push(LinkAttribute::Address(peer_mac.0.to_vec()));
+    far.attributes.push(LinkAttribute::NetNsFd(peer_net.as_raw_fd()));
+    far.attributes.push(LinkAttribute::Address(peer_mac.0.to_vec()));
     let mut message = named(port);
-    message
-        .attributes
-        .push(LinkAttribute::Controller(index(bridge)?));
+    message.attributes.push(LinkAttribute::Controller(index(bridge)?));
     message.attributes.push(LinkAttribute::LinkInfo(vec![
         LinkInfo::Kind(InfoKind::Veth),
         LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(far))),
@@ -79,14 +75,10 @@ pub(crate) fn add_veth(
 pub(crate) fn add_macvlan(name: &str, parent: u32, mac: Mac) -> io::Result<()> {
     let mut message = named(name);
     message.attributes.push(LinkAttribute::Link(parent));
-    message
-        .attributes
-        .push(LinkAttribute::Address(mac.0.to_vec()));
+    message.attributes.push(LinkAttribute::Address(mac.0.to_vec()));
     message.attributes.push(LinkAttribute::LinkInfo(vec![
         LinkInfo::Kind(InfoKind::MacVlan),
-        LinkInfo::Data(InfoData::MacVlan(vec![InfoMacVlan::Mode(
-            MacVlanMode::Bridge,
-        )])),
+        LinkInfo::Data(InfoData::MacVlan(vec![InfoMacVlan::Mode(MacVlanMode::Bridge)])),
     ]));
     create(RouteNetlinkMessage::NewLink(message))
 }
@@ -98,32 +90,19 @@ pub(crate) fn delete_link(index: u32) -> io::Result<()> {
 pub(crate) fn set_up(index: u32, up: bool) -> io::Result<()> {
     let mut message = indexed(index);
     message.header.change_mask = LinkFlags::Up;
-    message.header.flags = if up {
-        LinkFlags::Up
-    } else {
-        LinkFlags::empty()
-    };
+    message.header.flags = if up { LinkFlags::Up } else { LinkFlags::empty() };
     acknowledged(RouteNetlinkMessage::SetLink(message), 0)
 }
 
 pub(crate) fn set_mac(index: u32, mac: Mac) -> io::Result<()> {
     let mut message = indexed(index);
-    message
-        .attributes
-        .push(LinkAttribute::Address(mac.0.to_vec()));
+    message.attributes.push(LinkAttribute::Address(mac.0.to_vec()));
     acknowledged(RouteNetlinkMessage::SetLink(message), 0)
 }
 
 /// Puts a bridge port into the state `forwarding` or `disabled`.
 pub(crate) fn set_port_forwarding(index: u32, forwarding: bool) -> io::Result<()> {
-    if !forwarding {
-        settle(index)?;
-    }
-    let state = if forwarding {
-        BridgePortState::Forwarding
-    } else {
-        BridgePortState::Disabled
-    };
+    let state = if forwarding { BridgePortState::Forwarding } else { BridgePortState::Disabled };
     let mut message = indexed(index);
     // As a request to the bridge: as a change of the link (with slave data) it would come
     // with a notification that makes the bridge forward again at once. The attribute is
@@ -134,19 +113,36 @@ pub(crate) fn set_port_forwarding(index: u32, forwarding: bool) -> io::Result<()
     acknowledged(RouteNetlinkMessage::SetLink(message), 0)
 }
 
-/// Waits until the kernel has told everybody that the interface has a carrier.
+/// Waits until an interface that has a carrier works, and a bridge's port forwards.
 ///
-/// It does so up to a second late, and the bridge takes the news as a reason to
-/// forward on the port again.
-fn settle(index: u32) -> io::Result<()> {
-    let is_up = |m: &LinkMessage| m.attributes.contains(&LinkAttribute::OperState(State::Up));
+/// The kernel tells of a new carrier up to a second late. Until then it drops what the
+/// interface should send, the port passes nothing, and the news would undo a change of
+/// the port's state that came before.
+pub(crate) fn settle(index: u32) -> io::Result<()> {
     let mut answer = Ok(false);
-    let settled = within(Duration::from_secs(3), "carrier of the port", || {
-        answer = link_message(index).map(|m| is_up(&m));
+    // A port that somebody disabled stays so: not waiting for ever is all there is to do.
+    let _ = within(Duration::from_secs(2), "the port forwards", || {
+        answer = link_message(index).map(|port| is_settled(&port));
         !matches!(answer, Ok(false))
     });
-    answer?;
-    settled.map_err(io::Error::other)
+    answer.map(drop)
+}
+
+fn is_settled(link: &LinkMessage) -> bool {
+    let has = |attribute| link.attributes.contains(&attribute);
+    let has_carrier = link.header.flags.contains(LinkFlags::Up) && has(LinkAttribute::Carrier(1));
+    let port_state = link.attributes.iter().find_map(|attribute| {
+        let LinkAttribute::LinkInfo(infos) = attribute else { return None };
+        infos.iter().find_map(|info| {
+            let LinkInfo::PortData(InfoPortData::BridgePort(data)) = info else { return None };
+            data.iter().find_map(|d| match d {
+                InfoBridgePort::State(state) => Some(*state),
+                _ => None,
+            })
+        })
+    });
+    let forwards = port_state.is_none_or(|state| state == BridgePortState::Forwarding);
+    !has_carrier || (has(LinkAttribute::OperState(State::Up)) && forwards)
 }
 
 /// The MAC address of an interface and whether it can pass frames (IFF_RUNNING).
@@ -156,13 +152,7 @@ pub(crate) fn link(index: u32) -> io::Result<(Option<Mac>, bool)> {
         LinkAttribute::Address(bytes) => Mac::from_slice(bytes),
         _ => None,
     });
-    Ok((
-        mac,
-        message
-            .header
-            .flags
-            .contains(LinkFlags::Up | LinkFlags::Running),
-    ))
+    Ok((mac, message.header.flags.contains(LinkFlags::Up | LinkFlags::Running)))
 }
 
 fn link_message(index: u32) -> io::Result<LinkMessage> {
@@ -181,18 +171,12 @@ pub(crate) fn add_address(index: u32, address: Cidr) -> io::Result<()> {
 }
 
 pub(crate) fn delete_address(index: u32, address: Cidr) -> io::Result<()> {
-    acknowledged(
-        RouteNetlinkMessage::DelAddress(address_message(index, address)),
-        0,
-    )
+    acknowledged(RouteNetlinkMessage::DelAddress(address_message(index, address)), 0)
 }
 
 /// All addresses of the interface, or of all interfaces.
 pub(crate) fn addresses(index: Option<u32>) -> io::Result<Vec<Address>> {
-    let replies = request(
-        RouteNetlinkMessage::GetAddress(AddressMessage::default()),
-        NLM_F_DUMP,
-    )?;
+    let replies = request(RouteNetlinkMessage::GetAddress(AddressMessage::default()), NLM_F_DUMP)?;
     let found = replies.iter().filter_map(|reply| match reply {
         RouteNetlinkMessage::NewAddress(m) if index.is_none_or(|i| i == m.header.index) => {
             Address::from_message(m)
@@ -236,23 +220,16 @@ pub(crate) fn add_default_route(gateway: IpAddr) -> io::Result<()> {
     message.header.protocol = RouteProtocol::Static;
     message.header.scope = RouteScope::Universe;
     message.header.kind = RouteType::Unicast;
-    message
-        .attributes
-        .push(RouteAttribute::Gateway(match gateway {
-            IpAddr::V4(ip) => RouteAddress::Inet(ip),
-            IpAddr::V6(ip) => RouteAddress::Inet6(ip),
-        }));
-    acknowledged(
-        RouteNetlinkMessage::NewRoute(message),
-        NLM_F_CREATE | NLM_F_REPLACE,
-    )
+    message.attributes.push(RouteAttribute::Gateway(match gateway {
+        IpAddr::V4(ip) => RouteAddress::Inet(ip),
+        IpAddr::V6(ip) => RouteAddress::Inet6(ip),
+    }));
+    acknowledged(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE)
 }
 
 fn named(name: &str) -> LinkMessage {
     let mut message = LinkMessage::default();
-    message
-        .attributes
-        .push(LinkAttribute::IfName(name.to_owned()));
+    message.attributes.push(LinkAttribute::IfName(name.to_owned()));
     message
 }
 
@@ -263,11 +240,7 @@ fn indexed(index: u32) -> LinkMessage {
 }
 
 fn family(ip: IpAddr) -> AddressFamily {
-    if ip.is_ipv4() {
-        AddressFamily::Inet
-    } else {
-        AddressFamily::Inet6
-    }
+    if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
 fn address_message(index: u32, address: Cidr) -> AddressMessage {
@@ -276,9 +249,7 @@ fn address_message(index: u32, address: Cidr) -> AddressMessage {
     message.header.family = family(address.ip);
     message.header.prefix_len = address.prefix;
     message.attributes.push(AddressAttribute::Local(address.ip));
-    message
-        .attributes
-        .push(AddressAttribute::Address(address.ip));
+    message.attributes.push(AddressAttribute::Address(address.ip));
     message
 }
 

@@ -74,9 +74,7 @@ pub fn enter() -> Result<Privilege, Unavailable> {
     let mut child = again(&refused, env::args_os().skip(1))?
         .spawn()
         .map_err(|e| Unavailable(format!("{refused}; nor a user namespace: {e}")))?;
-    let status = child
-        .wait()
-        .map_err(|e| Unavailable(format!("waiting for the child: {e}")))?;
+    let status = child.wait().map_err(|e| Unavailable(format!("waiting for the child: {e}")))?;
     process::exit(status.code().unwrap_or(1));
 }
 
@@ -94,20 +92,11 @@ pub enum Verdict {
 #[doc(hidden)]
 #[track_caller]
 pub fn require_privilege(test: &str) -> Verdict {
-    let refused = match privileged() {
-        Ok(_) => return Verdict::Run,
-        Err(refused) => refused,
-    };
+    let Err(refused) = privileged() else { return Verdict::Run };
     // libtest knows the test by its path without the crate.
     let path = test.trim_end_matches("::{{closure}}");
     let name = path.split_once("::").map_or(path, |(_, name)| name);
-    let arguments = [
-        name,
-        "--exact",
-        "--nocapture",
-        "--include-ignored",
-        "--test-threads=1",
-    ];
+    let arguments = [name, "--exact", "--nocapture", "--include-ignored", "--test-threads=1"];
     let output = again(&refused, arguments.map(OsString::from)).and_then(|mut command| {
         command
             .stdin(Stdio::null())
@@ -126,11 +115,7 @@ pub fn require_privilege(test: &str) -> Verdict {
     print!("{text}{errors}");
     // A name that matches nothing would make libtest succeed with no test run.
     let passed = output.status.success() && text.contains("test result: ok. 1 passed");
-    assert!(
-        passed,
-        "`{name}` failed in a user namespace ({})",
-        output.status
-    );
+    assert!(passed, "`{name}` failed in a user namespace ({})", output.status);
     Verdict::Return
 }
 
@@ -138,10 +123,7 @@ pub fn require_privilege(test: &str) -> Verdict {
 #[doc(hidden)]
 #[track_caller]
 pub fn skip(test: &str, why: &Unavailable) -> Verdict {
-    assert!(
-        env::var_os("CI").is_none_or(|v| v != "true"),
-        "{test} cannot run: {why}"
-    );
+    assert!(env::var_os("CI").is_none_or(|v| v != "true"), "{test} cannot run: {why}");
     announce(&format!("{SKIPPED}{test}: {why}"));
     Verdict::Return
 }

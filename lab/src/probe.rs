@@ -8,7 +8,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -39,7 +39,8 @@ pub struct Echo {
 /// A client that is asking; see [`Host::probe`].
 #[derive(Debug)]
 pub struct Probe {
-    thread: Worker<io::Result<Report>>,
+    thread: Worker<io::Result<()>>,
+    report: Arc<Mutex<Report>>,
     vip: IpAddr,
 }
 
@@ -94,9 +95,7 @@ impl Host {
             setsockopt(&v4, Ipv4PacketInfo, &true)?;
             setsockopt(&v6, Ipv6RecvPacketInfo, &true)?;
             Worker::start("echo", move |stop| {
-                while let Ok(ready) = wait(&[&v4, &v6], stop, None)
-                    && !ready.stopped
-                {
+                while let Ok(false) = wait(&[&v4, &v6], stop, None) {
                     // An answer that cannot be sent (no route back) is a lost one.
                     while answer(&v4, &name).is_ok() {}
                     while answer(&v6, &name).is_ok() {}
@@ -112,28 +111,41 @@ impl Host {
     ///
     /// When no socket can be had.
     pub fn probe(&self, vip: IpAddr, every: Duration) -> Result<Probe, Error> {
+        let report = Report { started: SystemTime::now(), every, probes: Vec::new() };
+        let report = Arc::new(Mutex::new(report));
         let thread = self.netlink("probe", || {
             let any: IpAddr = match vip {
                 IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
                 IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
             };
             let socket = socket(any, 0)?;
-            Worker::start("probe", move |stop| {
-                ask(&socket, SocketAddr::new(vip, ECHO_PORT), every, stop)
-            })
+            let (vip, report) = (SocketAddr::new(vip, ECHO_PORT), Arc::clone(&report));
+            Worker::start("probe", move |stop| ask(&socket, vip, every, stop, &report))
         })?;
-        Ok(Probe { thread, vip })
+        Ok(Probe { thread, report, vip })
     }
 }
 
 impl Probe {
+    /// What it has seen so far. The last questions may still be answered.
+    pub fn so_far(&self) -> Report {
+        locked(&self.report).clone()
+    }
+
+    /// Who answered last.
+    pub fn owner(&self) -> Option<Arc<str>> {
+        let report = locked(&self.report);
+        report.probes.iter().rev().find_map(|p| p.answer.as_ref()).map(|(_, host)| host.clone())
+    }
+
     /// Stops asking, waits a moment (200 ms) for late answers and reports.
     ///
     /// # Errors
     ///
     /// When the client's socket failed in a way that no fault of the network explains.
     pub fn finish(self) -> Result<Report, Error> {
-        self.thread.join().context(|| format!("probe of {}", self.vip))
+        self.thread.join().context(|| format!("probe of {}", self.vip))?;
+        Ok(locked(&self.report).clone())
     }
 }
 
@@ -210,12 +222,8 @@ impl<T> Drop for Worker<T> {
     }
 }
 
-struct Ready {
-    stopped: bool,
-}
-
-/// Waits for a datagram, for the end, or until `until`.
-fn wait(sockets: &[&Socket], stop: &EventFd, until: Option<Instant>) -> io::Result<Ready> {
+/// Waits for a datagram, for the end, or until `until`. True is the end.
+fn wait(sockets: &[&Socket], stop: &EventFd, until: Option<Instant>) -> io::Result<bool> {
     let mut fds: Vec<PollFd<'_>> =
         sockets.iter().map(|s| PollFd::new(s.as_fd(), PollFlags::POLLIN)).collect();
     fds.push(PollFd::new(stop.as_fd(), PollFlags::POLLIN));
@@ -232,8 +240,7 @@ fn wait(sockets: &[&Socket], stop: &EventFd, until: Option<Instant>) -> io::Resu
         Ok(_) | Err(nix::errno::Errno::EINTR) => {}
         Err(e) => return Err(e.into()),
     }
-    let stopped = fds.last().is_some_and(|fd| fd.any().unwrap_or(true));
-    Ok(Ready { stopped })
+    Ok(fds.last().is_some_and(|fd| fd.any().unwrap_or(true)))
 }
 
 fn socket(ip: IpAddr, port: u16) -> io::Result<Socket> {
@@ -282,13 +289,19 @@ fn answer(socket: &Socket, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn ask(socket: &Socket, vip: SocketAddr, every: Duration, stop: &EventFd) -> io::Result<Report> {
-    let socket_ref = &[socket];
+fn ask(
+    socket: &Socket,
+    vip: SocketAddr,
+    every: Duration,
+    stop: &EventFd,
+    report: &Mutex<Report>,
+) -> io::Result<()> {
     let start = Instant::now();
-    let mut report = Report { started: SystemTime::now(), every, probes: Vec::new() };
+    locked(report).started = SystemTime::now();
     let mut next = start;
     loop {
         if Instant::now() >= next {
+            let mut report = locked(report);
             let number = (report.probes.len() as u64).to_be_bytes();
             let sent = start.elapsed();
             // No route, no neighbour, no carrier: the network's faults are lost questions.
@@ -297,30 +310,31 @@ fn ask(socket: &Socket, vip: SocketAddr, every: Duration, stop: &EventFd) -> io:
             // A steady pace does not drift, but a pause of ours is not caught up on.
             next = (next + every).max(Instant::now());
         }
-        let stopped = wait(socket_ref, stop, Some(next))?.stopped;
-        take_answers(socket, start, &mut report.probes);
+        let stopped = wait(&[socket], stop, Some(next))?;
+        take_answers(socket, start, &mut locked(report).probes);
         if stopped {
             break;
         }
     }
     let end = Instant::now() + LINGER;
     let never = EventFd::from_flags(EfdFlags::EFD_CLOEXEC)?;
-    while report.probes.iter().any(|p| p.answer.is_none()) && Instant::now() < end {
-        wait(socket_ref, &never, Some(end))?;
-        take_answers(socket, start, &mut report.probes);
+    while locked(report).lost() > 0 && Instant::now() < end {
+        wait(&[socket], &never, Some(end))?;
+        take_answers(socket, start, &mut locked(report).probes);
     }
-    Ok(report)
+    Ok(())
+}
+
+fn locked(report: &Mutex<Report>) -> MutexGuard<'_, Report> {
+    // Questions are added and completed one by one: a panic leaves none half done.
+    report.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn take_answers(socket: &Socket, start: Instant, probes: &mut [Asked]) {
     let mut bytes = [0; 64];
     loop {
-        
-        let length = match io::Read::read(&mut &*socket, &mut bytes) {
-            Ok(length) => length,
-            // Nothing more, or an error that the network left; poll says if there is more.
-            Err(_) => return,
-        };
+        // An error is nothing more, or what the network left; poll says if there is more.
+        let Ok(length) = io::Read::read(&mut &*socket, &mut bytes) else { return };
         let Some((number, name)) = bytes[..length].split_first_chunk::<8>() else { continue };
         let number = usize::try_from(u64::from_be_bytes(*number)).unwrap_or(usize::MAX);
         let Some(probe) = probes.get_mut(number) else { continue };

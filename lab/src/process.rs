@@ -19,6 +19,7 @@ use crate::Error;
 use crate::error::Context;
 use crate::namespace::Namespace;
 use crate::wait::within;
+use crate::watchdog;
 
 /// A process on a host, with everything it has started.
 ///
@@ -62,7 +63,9 @@ impl Process {
         let program = program.rsplit('/').next().unwrap_or_default();
         let name = format!("{name}-{program}");
         let child = spawn_from_lasting_thread(command).context(|| what)?;
-        Ok(Self { name, child, log })
+        let process = Self { name, child, log };
+        watchdog::watch(process.pid()).context(|| "watchdog".into())?;
+        Ok(process)
     }
 
     /// The process id, as seen by the program that runs the lab.
@@ -153,16 +156,10 @@ impl Process {
     pub fn usage(&self) -> Result<Usage, Error> {
         let group = self.pid();
         let ticks = tick_rate();
-        let page = sysconf(SysconfVar::PAGE_SIZE)
-            .ok()
-            .flatten()
-            .unwrap_or(4096);
+        let page = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().unwrap_or(4096);
         let page = u64::try_from(page).unwrap_or(4096);
         let mut usage = Usage::default();
-        for entry in fs::read_dir("/proc")
-            .context(|| "listing /proc".into())?
-            .flatten()
-        {
+        for entry in fs::read_dir("/proc").context(|| "listing /proc".into())?.flatten() {
             // A process may end while we look: then it does not count.
             let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else {
                 continue;
@@ -210,18 +207,14 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Not reaped yet, so the number is still its own.
         let _ = killpg(self.id(), Signal::SIGKILL);
+        let _ = watchdog::forget(self.pid());
         let _ = self.child.wait();
         if let Some(directory) = std::env::var_os("LAB_LOGS") {
             let file = format!("{}-{}.log", self.name, self.pid());
             let _ = fs::write(std::path::Path::new(&directory).join(file), self.log());
         }
         if thread::panicking() {
-            eprintln!(
-                "--- log of {} ({}):\n{}---",
-                self.name,
-                self.pid(),
-                self.log()
-            );
+            eprintln!("--- log of {} ({}):\n{}---", self.name, self.pid(), self.log());
         }
     }
 }
@@ -235,11 +228,8 @@ pub(crate) fn exec(
     namespace.place(&mut command)?;
     let shown = line(&command);
     let mut run = || -> io::Result<_> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             // A command that does not read its input closes it.
             let _ = stdin.write_all(input.as_bytes());
@@ -251,11 +241,7 @@ pub(crate) fn exec(
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
         let output_text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(Error::Command {
-            command: shown,
-            status: output.status,
-            output: output_text,
-        })
+        Err(Error::Command { command: shown, status: output.status, output: output_text })
     }
 }
 
@@ -272,10 +258,7 @@ pub(crate) fn command<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(words: I) -> C
 
 fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(OsStr::to_string_lossy)
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
 fn tick_rate() -> u64 {
@@ -299,8 +282,6 @@ fn spawn_from_lasting_thread(command: Command) -> io::Result<Child> {
     });
     let (answer, child) = mpsc::channel();
     let gone = |_| io::Error::other("the thread that starts processes has ended");
-    starter
-        .send((command, answer))
-        .map_err(|_| gone(mpsc::RecvError))?;
+    starter.send((command, answer)).map_err(|_| gone(mpsc::RecvError))?;
     child.recv().map_err(gone)?
 }

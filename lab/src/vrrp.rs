@@ -92,12 +92,7 @@ impl VrrpSeen {
         let (interval, reserved, auth, trailing) = match version {
             2 => {
                 let (&data, rest) = rest.split_first_chunk::<8>()?;
-                (
-                    Duration::from_secs(sixth.into()),
-                    0,
-                    Some((fifth, data)),
-                    rest.len(),
-                )
+                (Duration::from_secs(sixth.into()), 0, Some((fifth, data)), rest.len())
             }
             3 => {
                 let centiseconds = u16::from_be_bytes([fifth & 0x0f, sixth]);
@@ -134,20 +129,12 @@ impl Checksum {
         let plain = sum(&[message]) == 0xffff;
         let length = (message.len() as u32).to_be_bytes();
         let pseudo = match (ip.src, ip.dst) {
-            (IpAddr::V4(src), IpAddr::V4(dst)) => sum(&[
-                &src.octets(),
-                &dst.octets(),
-                &[0, 112],
-                &length[2..],
-                message,
-            ]),
-            (IpAddr::V6(src), IpAddr::V6(dst)) => sum(&[
-                &src.octets(),
-                &dst.octets(),
-                &length,
-                &[0, 0, 0, 112],
-                message,
-            ]),
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                sum(&[&src.octets(), &dst.octets(), &[0, 112], &length[2..], message])
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                sum(&[&src.octets(), &dst.octets(), &length, &[0, 0, 0, 112], message])
+            }
             _ => 0,
         } == 0xffff;
         match (plain, pseudo) {
@@ -162,9 +149,7 @@ impl Checksum {
 /// The one's complement sum of parts of even length.
 fn sum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks_exact(2));
-    let total: u32 = words
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
+    let total: u32 = words.map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
     let folded = (total & 0xffff) + (total >> 16);
     ((folded & 0xffff) + (folded >> 16)) as u16
 }
@@ -173,9 +158,7 @@ fn address(bytes: &[u8]) -> Option<IpAddr> {
     if let Ok(four) = <[u8; 4]>::try_from(bytes) {
         return Some(Ipv4Addr::from(four).into());
     }
-    <[u8; 16]>::try_from(bytes)
-        .ok()
-        .map(|sixteen| Ipv6Addr::from(sixteen).into())
+    <[u8; 16]>::try_from(bytes).ok().map(|sixteen| Ipv6Addr::from(sixteen).into())
 }
 
 #[cfg(test)]
@@ -184,12 +167,7 @@ mod tests {
 
     fn header() -> IpHeader {
         let src = Ipv4Addr::new(10, 0, 0, 1).into();
-        IpHeader {
-            src,
-            dst: Ipv4Addr::new(224, 0, 0, 18).into(),
-            ttl: 255,
-            class: 0xc0,
-        }
+        IpHeader { src, dst: Ipv4Addr::new(224, 0, 0, 18).into(), ttl: 255, class: 0xc0 }
     }
 
     fn parse(message: &[u8]) -> Option<VrrpSeen> {
@@ -197,17 +175,12 @@ mod tests {
     }
 
     // Computed by hand: 3133+c801+0064+0a00+0064 = 103fc, folded 03fd, inverted fc02.
-    const V3: [u8; 12] = [
-        0x31, 0x33, 0xc8, 0x01, 0x00, 0x64, 0xfc, 0x02, 0x0a, 0x00, 0x00, 0x64,
-    ];
+    const V3: [u8; 12] = [0x31, 0x33, 0xc8, 0x01, 0x00, 0x64, 0xfc, 0x02, 0x0a, 0x00, 0x00, 0x64];
 
     #[test]
     fn reads_version_3() {
         let seen = parse(&V3).unwrap();
-        assert_eq!(
-            (seen.version, seen.kind, seen.vrid, seen.priority),
-            (3, 1, 0x33, 200)
-        );
+        assert_eq!((seen.version, seen.kind, seen.vrid, seen.priority), (3, 1, 0x33, 200));
         assert_eq!(seen.interval, Duration::from_secs(1));
         assert_eq!(seen.addresses, [IpAddr::from(Ipv4Addr::new(10, 0, 0, 100))]);
         assert_eq!(seen.checksum, Checksum::Message);
