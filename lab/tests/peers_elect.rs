@@ -1,5 +1,7 @@
 //! The peers that the library must get on with run in the lab, and elect.
 
+#![allow(clippy::unwrap_used)] // in the helpers as in the tests themselves
+
 use std::net::IpAddr;
 use std::time::Duration;
 
