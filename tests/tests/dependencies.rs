@@ -84,11 +84,12 @@ fn metadata() -> Metadata {
             format!("{ARCH}-unknown-linux-gnu"),
         ])
         .exec()
-        .unwrap()
+        .expect("cargo metadata describes the workspace")
 }
 
 fn policy() -> Policy {
-    toml::from_str(&fs::read_to_string(root().join("deny.toml")).unwrap()).unwrap()
+    let text = fs::read_to_string(root().join("deny.toml")).expect("deny.toml is there");
+    toml::from_str(&text).expect("deny.toml has the lists that are read here")
 }
 
 fn root() -> PathBuf {

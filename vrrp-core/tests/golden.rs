@@ -1,6 +1,8 @@
 //! Packets of keepalived and FRR, and of every kind of fault, are read, judged and written as the
 //! golden file says.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 mod golden_vectors;
 
 use std::collections::BTreeSet;

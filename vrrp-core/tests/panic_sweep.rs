@@ -1,5 +1,7 @@
 //! No octets make validation panic, and none that were damaged are taken for valid.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 mod golden_vectors;
 
 use std::net::IpAddr;

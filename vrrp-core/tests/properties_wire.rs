@@ -1,6 +1,8 @@
 //! What is written is read back as it was; and the times that intervals and priorities lead to
 //! keep the routers of a group apart, at every interval.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 use std::net::IpAddr;
 use std::time::Duration;
 

@@ -46,11 +46,13 @@ mod netlink;
 mod node;
 mod poll;
 mod preflight;
+mod record;
 mod socket;
 mod source;
 
 pub use config::{
-    ConfigError, ConfigErrors, InterfaceName, Label, NodeConfig, RouterConfig, RouterName, Vip,
+    ConfigError, ConfigErrors, InterfaceName, Label, NodeConfig, OwnerId, RouterConfig, RouterName,
+    Vip,
 };
 pub use netlink::Mac;
 pub use node::{

@@ -8,7 +8,7 @@ use crate::timeline::{Family, Recording};
 const WIDTH: f64 = 1400.0;
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 24.0;
-const TOP: f64 = 86.0;
+const TOP: f64 = 92.0;
 const LANE: f64 = 34.0;
 const GROUP_GAP: f64 = 40.0;
 
@@ -39,7 +39,14 @@ impl<'a> Drawing<'a> {
             r##"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" font-size="13">"##
         ));
         self.put(format_args!(r##"<rect width="100%" height="100%" fill="#fff"/>"##));
-        self.text(20.0, 28.0, INK, "start", 18.0, "A virtual IP address and everything that can happen to it");
+        self.text(
+            20.0,
+            28.0,
+            INK,
+            "start",
+            18.0,
+            "A virtual IP address and everything that can happen to it",
+        );
         self.text(20.0, 48.0, FAINT, "start", 13.0, subtitle);
         self.steps();
         for family in Family::BOTH {
@@ -66,7 +73,9 @@ impl<'a> Drawing<'a> {
             self.put(format_args!(
                 r##"<line x1="{from:.1}" y1="{top}" x2="{from:.1}" y2="{bottom}" stroke="{INK}" stroke-dasharray="2 3"/>"##
             ));
-            self.text(from + 3.0, TOP - 18.0, INK, "start", 12.0, step.title);
+            // Titles of short steps would run into each other in one row.
+            let row = if index % 2 == 0 { TOP - 18.0 } else { TOP - 2.0 };
+            self.text(from + 3.0, row, INK, "start", 12.0, step.title);
         }
     }
 

@@ -41,7 +41,6 @@ pub(crate) struct Advert {
 #[derive(Clone, Debug)]
 pub(crate) struct Announcement {
     pub(crate) at: Duration,
-    pub(crate) node: String,
     pub(crate) family: Family,
 }
 
@@ -78,8 +77,6 @@ pub(crate) struct Step {
     pub(crate) title: &'static str,
     /// When the cause was set: the signal sent, the cable pulled.
     pub(crate) at: Duration,
-    /// The node that it was done to.
-    pub(crate) node: String,
     /// The node that is expected to own the VIPs afterwards.
     pub(crate) expected: String,
     /// Nodes whose kernel had the VIP at the end of the step, per family.
@@ -114,7 +111,7 @@ impl Recording {
                 && vips.contains(&claimed)
             {
                 let family = Family::of(claimed);
-                self.announcements.push(Announcement { at: frame.at, node, family });
+                self.announcements.push(Announcement { at: frame.at, family });
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Reads `data/vectors.json`; see the README beside it.
 
-// Each test program uses its own part of this module.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::net::IpAddr;
 
