@@ -10,7 +10,7 @@ use crate::namespace::{Namespace, sysctl};
 use crate::{Error, netlink, process};
 
 /// The name of the bridge device inside the bridge's namespace.
-const DEVICE: &str = "br";
+const DEVICE: &str = "lab-bridge";
 
 /// An Ethernet segment: a Linux bridge without multicast snooping and without
 /// spanning tree, in a network namespace of its own.

@@ -53,6 +53,13 @@ pub enum Error {
 #[error("{0}")]
 pub struct Unavailable(pub(crate) String);
 
+impl Unavailable {
+    /// A reason of the caller's, for [`require!`](crate::require).
+    pub fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
 /// Shorthand: says what was being done when the kernel refused.
 pub(crate) trait Context<T> {
     fn context(self, what: impl FnOnce() -> String) -> Result<T, Error>;

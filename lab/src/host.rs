@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::address::{Address, Cidr};
 use crate::bridge::{Bridge, nsenter};
@@ -16,6 +17,7 @@ use crate::capture::Capture;
 use crate::error::Context;
 use crate::namespace::{Namespace, sysctl};
 use crate::process::Process;
+use crate::wait::within;
 use crate::{Error, netlink, process};
 
 /// A machine: a network namespace with interfaces on bridges.
@@ -30,6 +32,7 @@ pub struct Host(Arc<Inner>);
 struct Inner {
     name: String,
     namespace: Namespace,
+    dad: bool,
     links: Mutex<Vec<Link>>,
 }
 
@@ -87,7 +90,7 @@ impl Host {
             sysctl("ipv6/conf/default/router_solicitations", "0")
         })?;
         let links = Mutex::default();
-        Ok(Self(Arc::new(Inner { name: name.to_owned(), namespace, links })))
+        Ok(Self(Arc::new(Inner { name: name.to_owned(), namespace, dad, links })))
     }
 
     /// The host's name.
@@ -287,10 +290,22 @@ impl Host {
         self.settle(link)
     }
 
-    /// Waits until the interface sends, see [`netlink::settle`].
+    /// Waits until the interface sends (see [`netlink::settle`]) and its addresses work.
     fn settle(&self, link: &Link) -> Result<(), Error> {
         self.netlink(&format!("waiting for {}", link.interface), || {
-            netlink::settle(netlink::index(&link.interface)?)
+            let index = netlink::index(&link.interface)?;
+            netlink::settle(index)?;
+            if self.0.dad {
+                return Ok(());
+            }
+            // The kernel calls every IPv6 address tentative at first, and finds out that it
+            // need not ask a moment later. Without a carrier it never does.
+            let mut answer = Ok(true);
+            let _ = within(Duration::from_secs(1), "no address is tentative", || {
+                answer = netlink::addresses(Some(index)).map(|all| all.iter().any(|a| a.tentative));
+                !matches!(answer, Ok(true))
+            });
+            answer.map(drop)
         })
     }
 

@@ -63,7 +63,7 @@ pub use host::{Host, Mac};
 pub use privilege::{Privilege, enter, privileged};
 #[doc(hidden)]
 pub use privilege::{Skipped, Verdict, require_privilege, skip};
-pub use probe::{Asked, ECHO_PORT, Echo, Probe, Report, Stretch};
+pub use probe::{Asked, ECHO_PORT, Echo, PATIENCE, Probe, Report, Stretch};
 pub use process::{Process, Usage};
 pub use vrrp::{Checksum, VrrpSeen};
 pub use wait::{eventually, unique, within};

@@ -1,5 +1,7 @@
 //! A fault cuts what its name says, no more and no less, and can be undone.
 
+#![allow(clippy::unwrap_used)] // in the helpers as in the tests themselves
+
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
@@ -219,9 +221,16 @@ fn addresses_work_at_once_unless_duplicate_detection_is_wanted() {
     lab::require!();
     let lab = Lab::new().unwrap();
     let bridge = lab.bridge("lan").unwrap();
+    let capture = bridge.capture().unwrap();
     let quick = lab.host("quick", &bridge, &["fd00::1/64"]).unwrap();
     let asking = lab.host_with_dad("asking", &bridge, &["fd00::2/64"]).unwrap();
     let tentative = |h: &Host| h.addresses("eth0").unwrap().iter().any(|a| a.tentative);
-    assert!(!tentative(&quick) && tentative(&asking));
+    assert!(!tentative(&quick));
     eventually(SOON, "detection ends", || !tentative(&asking));
+    // It asked with a solicitation (ICMPv6 type 135) from the unspecified address.
+    let asked = |f: &lab::Frame| {
+        f.data[12..14] == [0x86, 0xdd] && f.data[22..38] == [0; 16] && f.data[54] == 135
+    };
+    let by: Vec<_> = capture.frames().iter().filter(|f| asked(f)).map(|f| f.port.clone()).collect();
+    assert_eq!(by, ["asking".into(), "asking".into()], "for two addresses");
 }

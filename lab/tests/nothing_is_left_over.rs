@@ -1,6 +1,8 @@
 //! Namespaces and processes are gone after a test, also after a panic and after the
 //! test's process was killed.
 
+#![allow(clippy::unwrap_used)] // in the helpers as in the tests themselves
+
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;

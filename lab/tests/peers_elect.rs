@@ -1,9 +1,11 @@
 //! The peers that the library must get on with run in the lab, and elect.
 
+#![allow(clippy::unwrap_used)] // in the helpers as in the tests themselves
+
 use std::net::IpAddr;
 use std::time::Duration;
 
-use lab::peers::{Frr, FrrRouter, Instance, Keepalived};
+use lab::peers::{Frr, FrrRouter, Instance, Keepalived, Vipd};
 use lab::{Bridge, Capture, Checksum, Host, Lab, VrrpSeen, eventually};
 
 /// Three intervals and a skew, and room for a busy machine.
@@ -154,4 +156,17 @@ fn frr_brings_a_vip_up(router: FrrRouter, vip: &str) {
         client.exec(["ping", "-c1", "-W1", &ip.to_string()]).is_ok()
     });
     assert_eq!(client.neighbour(ip).unwrap(), Some(seen.src_mac));
+    let shown = frr.show("show vrrp json").unwrap();
+    assert!(shown.contains(&format!("\"vrid\":{vrid}")), "{shown}");
+}
+
+#[test]
+fn vipd_gets_its_configuration() {
+    lab::require!();
+    let (_lab, _bridge, [a, _, _]) = segment();
+    // A stand-in that prints the file it is given.
+    let vipd = Vipd::new("sh").arg("-c").arg("echo \"$0\"; cat \"$1\"");
+    let process = vipd.start(&a, "router = true\n").unwrap();
+    assert!(process.wait(SOON).unwrap().success());
+    assert_eq!(process.log(), "--config\nrouter = true\n");
 }
