@@ -1,5 +1,6 @@
 //! Promise: every dependency comes from the public registry under a permissive licence, and the
 //! core depends on next to nothing. The lists are those of `deny.toml`.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::env::consts::ARCH;
@@ -12,12 +13,8 @@ use spdx::{Expression, Licensee};
 
 #[test]
 fn every_licence_is_permissive() {
-    let allowed: Vec<Licensee> = policy()
-        .licenses
-        .allow
-        .iter()
-        .map(|licence| Licensee::parse(licence).unwrap())
-        .collect();
+    let allowed: Vec<Licensee> =
+        policy().licenses.allow.iter().map(|licence| Licensee::parse(licence).unwrap()).collect();
     let refused: Vec<String> = metadata()
         .packages
         .iter()
@@ -30,12 +27,7 @@ fn every_licence_is_permissive() {
             !licence
                 .evaluate(|required| allowed.iter().any(|licensee| licensee.satisfies(required)))
         })
-        .map(|package| {
-            format!(
-                "{} {}: {:?}",
-                package.name, package.version, package.license
-            )
-        })
+        .map(|package| format!("{} {}: {:?}", package.name, package.version, package.license))
         .collect();
     assert!(refused.is_empty(), "not allowed by deny.toml: {refused:#?}");
 }
@@ -70,11 +62,8 @@ fn no_banned_crate_is_used() {
 #[test]
 fn the_core_depends_on_its_error_derive_alone() {
     let metadata = metadata();
-    let core = metadata
-        .packages
-        .iter()
-        .find(|package| package.name.as_str() == "vrrp-core")
-        .unwrap();
+    let core =
+        metadata.packages.iter().find(|package| package.name.as_str() == "vrrp-core").unwrap();
     let dependencies: Vec<&str> = core
         .dependencies
         .iter()
@@ -95,11 +84,12 @@ fn metadata() -> Metadata {
             format!("{ARCH}-unknown-linux-gnu"),
         ])
         .exec()
-        .unwrap()
+        .expect("cargo metadata describes the workspace")
 }
 
 fn policy() -> Policy {
-    toml::from_str(&fs::read_to_string(root().join("deny.toml")).unwrap()).unwrap()
+    let text = fs::read_to_string(root().join("deny.toml")).expect("deny.toml is there");
+    toml::from_str(&text).expect("deny.toml has the lists that are read here")
 }
 
 fn root() -> PathBuf {

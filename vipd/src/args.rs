@@ -17,6 +17,10 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) check: bool,
 
+    /// Where to note which addresses are ours, so that the next start finds what a crash left.
+    #[arg(long, value_name = "DIR", default_value = "/run/vipd")]
+    pub(crate) run_dir: PathBuf,
+
     /// How much to log to standard error.
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = LogLevel::Info)]
     pub(crate) log_level: LogLevel,

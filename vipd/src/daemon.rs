@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use tracing::{error, info, warn};
+use vrrp_net::config::OwnerId;
 use vrrp_net::{
     Events, EventsError, Node, NodeConfig, NodeEvent, Problem, ReconfigureError, ResignMode,
     Resigned, StartError,
@@ -22,7 +23,7 @@ const HOLD_WITHIN: Duration = Duration::from_secs(3);
 const HURRY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Starts a node and keeps it until it has been stopped.
-pub(crate) async fn run(config: NodeConfig, file: &Path) -> Exit {
+pub(crate) async fn run(config: NodeConfig, file: &Path, run_dir: &Path) -> Exit {
     // Before the first VIP can be here: from now on a signal is a request and kills nobody.
     let mut signals = match Signals::new() {
         Ok(signals) => signals,
@@ -32,7 +33,9 @@ pub(crate) async fn run(config: NodeConfig, file: &Path) -> Exit {
         }
     };
     warn_about(&config);
-    let node = match Node::builder().config(&config).start() {
+    // Not the default of embedders: on one host, neither may take the other's addresses away.
+    let owner = OwnerId::new("vipd").expect("letters alone are an owner id");
+    let node = match Node::builder().config(&config).run_dir(run_dir).owner(owner).start() {
         Ok(node) => node,
         Err(error) => return not_started(&error),
     };
@@ -164,9 +167,13 @@ fn told(event: Result<NodeEvent, EventsError>) -> bool {
 
 /// One sentence per problem; the exit status tells the first thing to mend.
 fn not_started(error: &StartError) -> Exit {
-    let StartError::Preflight(problems) = error else {
-        error!("not started: {error}");
-        return Exit::Runtime;
+    let problems = match error {
+        StartError::Preflight(problems) => problems,
+        other => {
+            error!("not started: {other}");
+            let host = matches!(other, StartError::RunDirectory { .. });
+            return if host { Exit::Host } else { Exit::Runtime };
+        }
     };
     for problem in problems {
         error!("not started: {problem}");

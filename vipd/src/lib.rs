@@ -85,7 +85,7 @@ fn run(args: &Args) -> Exit {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(daemon::run(config, &args.config)),
+        Ok(runtime) => runtime.block_on(daemon::run(config, &args.config, &args.run_dir)),
         Err(error) => {
             tracing::error!("the host refused a resource: {error}");
             Exit::Runtime

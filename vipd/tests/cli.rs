@@ -20,6 +20,7 @@ const USAGE: i32 = 2;
 const CONFIGURATION: i32 = 3;
 const PRIVILEGE: i32 = 4;
 const INTERFACE: i32 = 5;
+const HOST: i32 = 8;
 
 /// An interface that is nowhere, so that no mistake of a test reaches a network.
 const NOWHERE: &str = "vipd-nowhere";
@@ -112,7 +113,7 @@ fn a_refused_configuration_is_told_by_place() {
     assert_eq!(output.status.code(), Some(CONFIGURATION));
 
     // The daemon says the same, and has needed no privilege to find out.
-    let output = unprivileged(vipd().args(["--config", file.path()]));
+    let output = unprivileged(vipd().args(file.arguments()));
     let Some(output) = output else { return };
     let said = text(&output.stderr);
     assert!(expected.lines().all(|line| said.contains(line)), "{said}");
@@ -144,13 +145,12 @@ fn a_file_that_cannot_be_read_is_a_refused_configuration() {
 #[test]
 fn the_examples_are_valid() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<_> = fs::read_dir(here.join("examples"))
+    let files: Vec<_> = fs::read_dir(here.join("examples"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
         .collect();
     assert!(files.len() >= 3, "{files:?}");
-    files.push(here.join("../examples/vipd.toml"));
     for file in files {
         let output = vipd().arg("--check").arg("--config").arg(&file).output().unwrap();
         assert_eq!(text(&output.stderr), "", "{}", file.display());
@@ -161,12 +161,12 @@ fn the_examples_are_valid() {
 #[test]
 fn a_missing_privilege_and_a_missing_interface_are_told_apart() {
     let file = File::new("preflight", &router(NOWHERE));
-    if let Some(output) = unprivileged(vipd().args(["--config", file.path()])) {
+    if let Some(output) = unprivileged(vipd().args(file.arguments())) {
         let said = text(&output.stderr);
         assert!(said.contains("CAP_NET_ADMIN") && said.contains("CAP_NET_RAW"), "{said}");
         assert_eq!(output.status.code(), Some(PRIVILEGE), "{said}");
     }
-    if let Some(mut vipd) = in_namespace("true", &file) {
+    if let Some(mut vipd) = in_namespace("true", &file.arguments()) {
         let output = vipd.output().unwrap();
         let said = text(&output.stderr);
         assert!(said.contains("router \"a\": there is no interface vipd-nowhere"), "{said}");
@@ -175,10 +175,23 @@ fn a_missing_privilege_and_a_missing_interface_are_told_apart() {
 }
 
 #[test]
+fn a_run_directory_that_cannot_be_used_is_told() {
+    let file = File::new("run-dir", &router("eth0"));
+    let network = "ip link add eth0 type veth peer name far";
+    let mut arguments = file.arguments();
+    arguments[3] = "/dev/null".into();
+    let Some(mut vipd) = in_namespace(network, &arguments) else { return };
+    let output = vipd.output().unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains("the run directory /dev/null cannot be used"), "{said}");
+    assert_eq!(output.status.code(), Some(HOST), "{said}");
+}
+
+#[test]
 fn an_idle_daemon_stops_on_either_signal() {
     let file = File::new("idle", "# no router\n");
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
-        let mut daemon = Daemon::spawn(vipd().args(["--config", file.path()]));
+        let mut daemon = Daemon::spawn(vipd().args(file.arguments()));
         daemon.wait_for_log("no router");
         daemon.signal(signal);
         assert_eq!(daemon.exit_code(), 0, "{signal}");
@@ -191,7 +204,7 @@ fn a_bad_configuration_never_replaces_a_good_one() {
     let network = "ip link set lo up && ip link add eth0 type veth peer name far \
                    && ip address add 192.0.2.1/24 dev eth0 && ip link set far up \
                    && ip link set eth0 up";
-    let Some(mut vipd) = in_namespace(network, &file) else { return };
+    let Some(mut vipd) = in_namespace(network, &file.arguments()) else { return };
     let mut daemon = Daemon::spawn(&mut vipd);
     daemon.wait_for_addresses(&["192.0.2.10/32"]);
 
@@ -244,18 +257,17 @@ fn unprivileged(command: &mut Command) -> Option<Output> {
 
 /// `vipd` in a user and a network namespace of its own, which a shell command has prepared. Both
 /// are gone when it is.
-fn in_namespace(prepare: &str, file: &File) -> Option<Command> {
+fn in_namespace(prepare: &str, arguments: &[String]) -> Option<Command> {
     let unshare = ["--user", "--map-root-user", "--net", "sh", "-c"];
     if !works(Command::new("unshare").args(unshare).arg(prepare)) {
         return skip("no user and network namespace can be made");
     }
     let mut command = Command::new("unshare");
-    command.args(unshare).arg(format!("{prepare} && exec \"$@\"")).args([
-        "sh",
-        env!("CARGO_BIN_EXE_vipd"),
-        "--config",
-        file.path(),
-    ]);
+    command
+        .args(unshare)
+        .arg(format!("{prepare} && exec \"$@\""))
+        .args(["sh", env!("CARGO_BIN_EXE_vipd")])
+        .args(arguments);
     Some(command)
 }
 
@@ -363,10 +375,17 @@ impl File {
     fn path(&self) -> &str {
         self.0.to_str().unwrap()
     }
+
+    /// The arguments of a daemon that leaves nothing outside.
+    fn arguments(&self) -> [String; 4] {
+        let file = self.path().to_owned();
+        ["--config".into(), file, "--run-dir".into(), format!("{}.run", self.path())]
+    }
 }
 
 impl Drop for File {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
+        let _ = fs::remove_dir_all(format!("{}.run", self.path()));
     }
 }

@@ -33,7 +33,9 @@ pub enum Input {
     /// Go back to the ordinary priority after `ForceClaim`.
     ReleaseClaim,
     /// The addresses are on the interface already and a predecessor handed them over: become
-    /// Active in place, without a transition that the link could notice.
+    /// Active in place, without a transition that the link could notice. Said in place of
+    /// `Startup`, after good `Facts`; in any other state, and where the router may not run, it
+    /// changes nothing, and the addresses are the driver's to remove.
     Adopt,
     /// The successor's gratuitous ARP or neighbour advertisement was seen: clients have moved,
     /// and held addresses can go.

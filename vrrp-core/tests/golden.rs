@@ -1,6 +1,8 @@
 //! Packets of keepalived and FRR, and of every kind of fault, are read, judged and written as the
 //! golden file says.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 mod golden_vectors;
 
 use std::collections::BTreeSet;
@@ -32,10 +34,9 @@ fn every_packet_is_judged_as_stated() {
                 assert_eq!(discard.name(), error, "{} {}", vector.id, vector.name);
                 discarded += 1;
             }
-            (ok, error, result) => panic!(
-                "{} {}: expected {ok:?} {error:?}, got {result:?}",
-                vector.id, vector.name
-            ),
+            (ok, error, result) => {
+                panic!("{} {}: expected {ok:?} {error:?}, got {result:?}", vector.id, vector.name)
+            }
         }
     }
     assert_eq!((accepted, discarded, unsupported), (41, 55, 4));
@@ -49,10 +50,7 @@ fn assert_refused_as_unsupported(vector: &Vector) {
     for auth in [AuthRule::None, AuthRule::Pass(password)] {
         assert_eq!(
             validate(&vector.policy(auth), &vector.meta(), &vector.octets()),
-            Err(Discard::BadVersion {
-                found: 7,
-                expected: Version::V2,
-            }),
+            Err(Discard::BadVersion { found: 7, expected: Version::V2 }),
             "{} {}",
             vector.id,
             vector.name
@@ -67,18 +65,8 @@ fn assert_received(vector: &Vector, fields: &Fields, received: &Received<'_>) {
     let priority = received.priority.map_or(0, Priority::value);
     assert_eq!(priority, fields.priority, "{what}");
     assert_eq!(received.interval.centis(), fields.interval_cs, "{what}");
-    assert!(
-        received
-            .addresses
-            .iter()
-            .eq(fields.addresses.iter().copied()),
-        "{what}"
-    );
-    assert_eq!(
-        received.addresses.len(),
-        usize::from(fields.count),
-        "{what}"
-    );
+    assert!(received.addresses.iter().eq(fields.addresses.iter().copied()), "{what}");
+    assert_eq!(received.addresses.len(), usize::from(fields.count), "{what}");
 
     let has_choice = received.version == Version::V3 && vector.src.is_ipv4();
     let style = match &*fields.checksum_mode {
@@ -114,16 +102,8 @@ fn assert_view(vector: &Vector, fields: &Fields, octets: &[u8]) {
         assert_eq!(Some(header.v2_interval_secs()), fields.interval_s, "{what}");
     }
     let auth_data = fields.auth_data_hex.as_deref().map(unhex);
-    assert_eq!(
-        packet.v2_auth_data().map(|a| a.to_vec()),
-        auth_data,
-        "{what}"
-    );
-    let trailing = fields
-        .trailing_hex
-        .as_deref()
-        .map(unhex)
-        .unwrap_or_default();
+    assert_eq!(packet.v2_auth_data().map(|a| a.to_vec()), auth_data, "{what}");
+    let trailing = fields.trailing_hex.as_deref().map(unhex).unwrap_or_default();
     assert_eq!(packet.trailing(), trailing, "{what}");
 
     let (plain, pseudo) = match &*fields.checksum_mode {
@@ -132,21 +112,14 @@ fn assert_view(vector: &Vector, fields: &Fields, octets: &[u8]) {
         _ => (false, true),
     };
     assert_eq!(packet.is_intact(), plain, "{what}");
-    assert_eq!(
-        packet.is_intact_under(&vector.pseudo_header()),
-        pseudo,
-        "{what}"
-    );
+    assert_eq!(packet.is_intact_under(&vector.pseudo_header()), pseudo, "{what}");
 }
 
 #[test]
 fn every_valid_packet_is_written_as_it_was_read() {
     // What a receiver takes and a sender never makes.
-    let not_ours = [
-        "v3-ipv4-checksum-ffff-for-zero",
-        "v3-ipv4-reserved-nibble",
-        "v2-type0-auth-data-nonzero",
-    ];
+    let not_ours =
+        ["v3-ipv4-checksum-ffff-for-zero", "v3-ipv4-reserved-nibble", "v2-type0-auth-data-nonzero"];
     let golden = load();
     let (mut written, mut of_daemons) = (0, 0);
     for vector in golden.vectors.iter().filter(|v| v.proto != PROTO_AH) {
@@ -163,10 +136,7 @@ fn every_valid_packet_is_written_as_it_was_read() {
             _ => &[ChecksumStyle::PseudoHeader],
         };
         let octets = vector.octets();
-        let trailing = fields
-            .trailing_hex
-            .as_deref()
-            .map_or(0, |hex| hex.len() / 2);
+        let trailing = fields.trailing_hex.as_deref().map_or(0, |hex| hex.len() / 2);
         for &style in styles {
             assert_eq!(
                 emit(vector, fields, style),
@@ -194,9 +164,7 @@ fn emit(vector: &Vector, fields: &Fields, style: ChecksumStyle) -> Vec<u8> {
         addresses: &fields.addresses,
     };
     let mut buffer = vec![0xaa; 5000];
-    let len = advert
-        .emit(vector.pseudo_header(), style, &mut buffer)
-        .unwrap();
+    let len = advert.emit(vector.pseudo_header(), style, &mut buffer).unwrap();
     assert_eq!(len, advert.message_len());
     buffer.truncate(len);
     buffer
@@ -213,11 +181,7 @@ fn timers_are_as_stated() {
         assert_eq!(skew.as_micros(), vector.skew_us, "{vector:?}");
         let down = interval.active_down(version, priority);
         assert_eq!(down.as_micros(), vector.down_us, "{vector:?}");
-        assert_eq!(
-            skew.as_millis() / 10,
-            vector.skew_cs_truncated,
-            "{vector:?}"
-        );
+        assert_eq!(skew.as_millis() / 10, vector.skew_cs_truncated, "{vector:?}");
     }
     assert_eq!(golden.timer_vectors.len(), 13);
 }

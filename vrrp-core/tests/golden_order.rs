@@ -1,6 +1,8 @@
 //! A packet with many faults is discarded for the first one in the order of RFC 9568 section 7.1,
 //! and every reason to discard, with its switch, does what it says.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -59,10 +61,7 @@ impl Case {
             password: None,
             addresses,
         };
-        let header = PseudoHeader {
-            source,
-            destination,
-        };
+        let header = PseudoHeader { source, destination };
         let style = ChecksumStyle::MessageOnly;
         let len = advert.emit(header, style, &mut case.packet).unwrap();
         case.packet.truncate(len);
@@ -228,29 +227,23 @@ fn discards_tell_what_was_found() {
     case.meta.ttl = 64;
     case.assert_discarded(Discard::TtlNot255 { found: 64 });
 
-    let mut case = Case::v3_ipv4();
-    case.set(1, 9);
-    case.assert_discarded(Discard::VridUnknown { found: 9 });
+    for found in [6, 8] {
+        let mut case = Case::v3_ipv4();
+        case.set(1, found);
+        case.assert_discarded(Discard::VridUnknown { found });
+    }
 
     let mut case = Case::v3_ipv4();
     case.packet.pop();
-    case.assert_discarded(Discard::Truncated {
-        found: 11,
-        needed: 12,
-    });
+    case.assert_discarded(Discard::Truncated { found: 11, needed: 12 });
 
     let mut case = Case::v3_ipv4();
     case.packet.extend([0; 5]);
-    case.assert_discarded(Discard::LengthMismatch {
-        found: 17,
-        expected: 12,
-    });
+    case.assert_discarded(Discard::LengthMismatch { found: 17, expected: 12 });
 
     let mut case = Case::v2();
     case.set(5, 3);
-    let text = validate(&case.policy, &case.meta, &case.packet)
-        .unwrap_err()
-        .to_string();
+    let text = validate(&case.policy, &case.meta, &case.packet).unwrap_err().to_string();
     assert_eq!(text, "interval 3s, and 1s is configured");
 }
 
@@ -342,6 +335,19 @@ fn v2_over_ipv6_has_no_place_for_a_password() {
     case.set(4, 1);
     case.set(5, 1);
     case.assert_discarded(Discard::AuthFailure);
+}
+
+#[test]
+fn only_v3_asks_for_a_link_local_first_address() {
+    let mut case = Case::v3_ipv6();
+    case.policy.version = Version::V2;
+    case.policy.allow_v2_ipv6 = true;
+    case.policy.addresses = None;
+    case.set(0, 0x21);
+    case.set(4, 0);
+    case.set(5, 1);
+    case.set(8, 0x20);
+    case.assert_accepted(&[]);
 }
 
 #[test]

@@ -183,3 +183,26 @@ fn shutdown_removes_then_resigns_and_stays_down() {
     assert_eq!(bench.router.snapshot().impediment, Some(Impediment::NotStarted));
     assert_eq!(bench.router.poll_timeout(), None);
 }
+
+#[test]
+fn after_a_claim_by_command_the_successor_still_learns_the_fast_interval() {
+    let mut bench = Bench::started(config().build().unwrap());
+    bench.hear("192.0.2.2", 200);
+    bench.input(Input::ForceClaim);
+    let actions = resign(&mut bench, ResignMode::Hold, Successor::BestKnown);
+    // A router of priority 200 would not learn from one of 100.
+    assert_eq!(actions[0], advert_to(Audience::Only(ip("192.0.2.2")), 201, FAST));
+}
+
+#[test]
+fn directed_in_v2_the_others_are_not_told_once_the_successor_has_spoken() {
+    // A successor of priority 254 advertises 8 ms after its resignation arrived. Priority 0 after
+    // that would leave the others their skew, which ends before its second advertisement.
+    let mode = unicast(&["192.0.2.2", "192.0.2.3"]);
+    let config = config().version(Version::V2).mode(mode).build().unwrap();
+    let mut bench = Bench::active(config);
+    resign(&mut bench, ResignMode::Hold, Successor::BestKnown);
+    bench.pass(millis(10));
+    bench.hear("192.0.2.3", 254);
+    assert!(matches!(bench.pass(millis(1000))[..], [Action::RemoveAddresses(_)]));
+}

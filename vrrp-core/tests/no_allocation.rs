@@ -1,5 +1,6 @@
 //! No allocation per packet, timer or action: what runs on the protocol thread after construction
 //! never waits for an allocator.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 

@@ -1,5 +1,7 @@
 //! No octets make validation panic, and none that were damaged are taken for valid.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 mod golden_vectors;
 
 use std::net::IpAddr;
@@ -66,11 +68,7 @@ fn policies(vrid: Vrid, addresses: &[IpAddr]) -> Vec<ReceivePolicy<'_>> {
                     require_link_local_source: !lenient,
                     sources: (!lenient).then_some(addresses),
                     own_source: (!lenient).then_some(IpAddr::from([192, 0, 2, 1])),
-                    owner: if lenient {
-                        OwnerRule::Process
-                    } else {
-                        OwnerRule::Discard
-                    },
+                    owner: if lenient { OwnerRule::Process } else { OwnerRule::Discard },
                     addresses: Some(addresses),
                     strict_v2_list: !lenient,
                 });
@@ -82,14 +80,8 @@ fn policies(vrid: Vrid, addresses: &[IpAddr]) -> Vec<ReceivePolicy<'_>> {
 
 /// Every pair of addresses that reaches a different branch, mixed families included.
 fn metas() -> Vec<RxMeta> {
-    let addresses = [
-        "192.0.2.2",
-        "224.0.0.18",
-        "fe80::2",
-        "2001:db8::2",
-        "ff02::12",
-    ]
-    .map(|text| text.parse::<IpAddr>().unwrap());
+    let addresses = ["192.0.2.2", "224.0.0.18", "fe80::2", "2001:db8::2", "ff02::12"]
+        .map(|text| text.parse::<IpAddr>().unwrap());
     let mut metas = Vec::new();
     for source in addresses {
         for destination in addresses {
@@ -198,10 +190,7 @@ fn no_single_damaged_octet_is_accepted() {
                 octets[at] = value;
                 judge(&meta, &octets, &policies);
                 if let Some(repaired) = with_checksum(&octets) {
-                    let meta = RxMeta {
-                        checksum_verified: true,
-                        ..meta
-                    };
+                    let meta = RxMeta { checksum_verified: true, ..meta };
                     crafted += judge(&meta, &repaired, &policies);
                 }
             }
@@ -230,10 +219,7 @@ fn is_harmless(vector: &golden_vectors::Vector, at: usize) -> bool {
     match &vector.expect.ok {
         // Octets beyond the message are outside the checksum.
         Some(fields) => {
-            let trailing = fields
-                .trailing_hex
-                .as_deref()
-                .map_or(0, |hex| hex.len() / 2);
+            let trailing = fields.trailing_hex.as_deref().map_or(0, |hex| hex.len() / 2);
             at >= vector.length - trailing
         }
         // A fault in the checksum itself is undone by the right change; one that lies elsewhere

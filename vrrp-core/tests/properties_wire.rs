@@ -1,6 +1,8 @@
 //! What is written is read back as it was; and the times that intervals and priorities lead to
 //! keep the routers of a group apart, at every interval.
 
+#![allow(clippy::unwrap_used, reason = "also in the helpers of tests")]
+
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -126,10 +128,7 @@ fn header(family: Family) -> BoxedStrategy<PseudoHeader> {
     let unicast = address(family).prop_filter("a peer", |peer| !peer.is_multicast());
     let destination = prop_oneof![Just(group(family)), unicast];
     (source, destination)
-        .prop_map(|(source, destination)| PseudoHeader {
-            source,
-            destination,
-        })
+        .prop_map(|(source, destination)| PseudoHeader { source, destination })
         .boxed()
 }
 
@@ -148,18 +147,11 @@ fn advert() -> impl Strategy<Value = Advert> {
             Version::V2 => proptest::option::of(any::<[u8; 8]>()).boxed(),
             Version::V3 => Just(None).boxed(),
         };
-        let style = prop_oneof![
-            Just(ChecksumStyle::MessageOnly),
-            Just(ChecksumStyle::PseudoHeader),
-        ];
-        (
-            (1..=255u8, any::<u8>(), interval, password),
-            addresses(family),
-            header(family),
-            style,
-        )
-            .prop_map(
-                move |((vrid, priority, centis, password), addresses, header, style)| Advert {
+        let style =
+            prop_oneof![Just(ChecksumStyle::MessageOnly), Just(ChecksumStyle::PseudoHeader),];
+        ((1..=255u8, any::<u8>(), interval, password), addresses(family), header(family), style)
+            .prop_map(move |((vrid, priority, centis, password), addresses, header, style)| {
+                Advert {
                     version,
                     vrid: Vrid::new(vrid).unwrap(),
                     priority: Priority::new(priority),
@@ -168,8 +160,8 @@ fn advert() -> impl Strategy<Value = Advert> {
                     addresses,
                     header,
                     style,
-                },
-            )
+                }
+            })
     })
 }
 
@@ -333,10 +325,7 @@ fn times_are_the_formulas_of_the_rfc_to_the_nanosecond() {
                 let exact = u128::from(256 - u16::from(priority.value())) * base;
                 let rounded = skew.as_nanos() * 256;
                 assert!(rounded <= exact && exact < rounded + 256);
-                assert_eq!(
-                    interval.active_down(version, priority),
-                    3 * interval.duration() + skew
-                );
+                assert_eq!(interval.active_down(version, priority), 3 * interval.duration() + skew);
             }
         }
     }
@@ -347,11 +336,7 @@ fn intervals_are_exact_over_their_whole_domain() {
     for centis in 0..=u16::MAX {
         let duration = Duration::from_millis(u64::from(centis) * 10);
         let interval = AdvertInterval::from_centis(centis);
-        assert_eq!(
-            interval.is_some(),
-            (1..=25_500).contains(&centis),
-            "{centis}"
-        );
+        assert_eq!(interval.is_some(), (1..=25_500).contains(&centis), "{centis}");
         assert_eq!(AdvertInterval::from_duration(duration), interval);
         let off = duration + Duration::from_nanos(1);
         assert_eq!(AdvertInterval::from_duration(off), None);
@@ -360,18 +345,12 @@ fn intervals_are_exact_over_their_whole_domain() {
         assert_eq!(interval.centis(), centis);
         assert_eq!(interval.duration(), duration);
         let seconds = centis / 100;
-        let whole = u8::try_from(seconds)
-            .ok()
-            .filter(|_| seconds * 100 == centis);
+        let whole = u8::try_from(seconds).ok().filter(|_| seconds * 100 == centis);
         assert_eq!(interval.whole_seconds(), whole);
         assert_eq!(interval.fits(Version::V2), whole.is_some());
         assert_eq!(interval.fits(Version::V3), centis <= 4095);
     }
-    for duration in [
-        Duration::MAX,
-        Duration::from_secs(256),
-        Duration::from_secs(65_536),
-    ] {
+    for duration in [Duration::MAX, Duration::from_secs(256), Duration::from_secs(65_536)] {
         assert_eq!(AdvertInterval::from_duration(duration), None);
     }
 }

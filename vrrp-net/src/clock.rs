@@ -7,7 +7,7 @@ use nix::time::{ClockId, clock_gettime};
 use vrrp_core::Instant;
 
 /// The present instant.
-pub fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::from_nanos(read(ClockId::CLOCK_BOOTTIME))
 }
 

@@ -14,7 +14,7 @@ pub use warnings::{Warning, Warnings};
 
 use core::net::IpAddr;
 
-use crate::wire::{self, AddressList, AdvertHeader, AdvertPacket, ChecksumStyle, PseudoHeader};
+use crate::wire::{self, AddressList, AdvertHeader, AdvertPacket, ChecksumStyle};
 use crate::{AdvertInterval, Family, Instant, Priority, Version, Vrid};
 
 /// What the IP layer knows about a received packet.
@@ -95,7 +95,7 @@ pub fn validate<'a>(
     let checksum_style = check_checksum(policy, meta, family, &packet, &mut warnings)?;
     let vrid = check_addressing(policy, meta, family, packet.header(), &mut warnings)?;
     if policy.version == Version::V2 {
-        check_auth(policy.auth, &packet)?;
+        check_auth(&policy.auth, packet.header().v2_auth_type(), packet.v2_auth_data())?;
     }
     let interval = check_interval(policy, packet.header(), &mut warnings)?;
     check_addresses(policy, family, &packet, &mut warnings)?;
@@ -170,14 +170,17 @@ fn check_checksum(
     packet: &AdvertPacket<'_>,
     warnings: &mut Warnings,
 ) -> Result<Option<ChecksumStyle>, Discard> {
-    let pseudo_header = PseudoHeader { source: meta.source, destination: meta.destination };
+    let (source, destination) = (&meta.source, &meta.destination);
     let (intact, style) = match (family, policy.version) {
         (Family::V4, Version::V2) => (packet.is_intact(), None),
-        (Family::V6, _) => (meta.checksum_verified || packet.is_intact_under(&pseudo_header), None),
+        (Family::V6, _) => {
+            let under = || packet.under(packet.sum(), source, destination);
+            (meta.checksum_verified || under().is_intact(), None)
+        }
         (Family::V4, Version::V3) => {
-            let sum = packet.sum();
-            let plain = sum.is_intact();
-            let pseudo = sum.plus(pseudo_header.sum(packet.as_bytes().len())).is_intact();
+            let message = packet.sum();
+            let plain = message.is_intact();
+            let pseudo = packet.under(message, source, destination).is_intact();
             let intact = match policy.checksum {
                 ChecksumRule::MessageOnly => plain,
                 ChecksumRule::PseudoHeader => pseudo,
@@ -246,8 +249,7 @@ fn check_addressing(
 }
 
 /// Rows 2.16 to 2.18, v2 only.
-fn check_auth(rule: AuthRule, packet: &AdvertPacket<'_>) -> Result<(), Discard> {
-    let found = packet.header().v2_auth_type();
+fn check_auth(rule: &AuthRule, found: u8, data: Option<&[u8; 8]>) -> Result<(), Discard> {
     if found > wire::AUTH_MAX {
         return Err(Discard::AuthTypeInvalid { found });
     }
@@ -262,7 +264,7 @@ fn check_auth(rule: AuthRule, packet: &AdvertPacket<'_>) -> Result<(), Discard> 
         return Ok(());
     };
     // v2 over IPv6 has no place for a password, so there it is always the wrong one.
-    let sent = packet.v2_auth_data().ok_or(Discard::AuthFailure)?;
+    let sent = data.ok_or(Discard::AuthFailure)?;
     // Every octet is compared, so that the time taken does not tell how many were right.
     let pairs = sent.iter().zip(password.octets());
     if pairs.fold(0, |differing, (a, b)| differing | (a ^ b)) != 0 {

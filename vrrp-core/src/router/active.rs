@@ -1,6 +1,7 @@
 //! Active (RFC 9568 section 6.4.3): owning the virtual addresses.
 
 use core::cmp::Ordering;
+use core::time::Duration;
 
 use super::election::Advert;
 use super::{State, VirtualRouter};
@@ -84,14 +85,18 @@ impl VirtualRouter {
     /// (725): a weaker router claims. Answer at once, so that bridges relearn where we are, and
     /// announce again for neighbours that believed it. Adver_Timer runs on.
     fn assert_ownership(&mut self, now: Instant) {
-        // RFC 9568 sets no limit. Two routers that each think the other loses would storm.
-        let every = self.config.interval().duration() / 10;
+        let every = self.assert_every();
         if self.config.profile() == Profile::Compatible && !self.limits.may_assert(now, every) {
             return;
         }
         self.stats.asserted();
         self.advertise(now);
         self.reassert();
+    }
+
+    /// RFC 9568 sets no limit. Two routers that each think the other loses would storm.
+    pub(super) fn assert_every(&self) -> Duration {
+        self.config.interval().duration() / 10
     }
 
     /// The facts forbid running: as Shutdown, (645) – (650), without waiting for anything.
@@ -108,14 +113,13 @@ impl VirtualRouter {
 
     /// What every way out of Active has in common: nothing that only an Active does stays armed,
     /// and whoever acts on ownership hears of its end before the removal is asked for.
+    ///
+    /// The grace of a lost source stays armed: whatever the router becomes, it may not believe in
+    /// that address for longer.
     pub(super) fn leave_active(&mut self, reason: Reason) {
-        for timer in [
-            Timer::AdvertDue,
-            Timer::AnnounceRepeat,
-            Timer::AnnounceRefresh,
-            Timer::AddressRetry,
-            Timer::SourceGrace,
-        ] {
+        for timer in
+            [Timer::AdvertDue, Timer::AnnounceRepeat, Timer::AnnounceRefresh, Timer::AddressRetry]
+        {
             self.timers.disarm(timer);
         }
         self.outbox.retract_announcements();

@@ -50,7 +50,7 @@ impl VirtualRouter {
                 self.report(Event::PeerResigned { source: advert.source });
                 self.heard = Heard::Resigned;
                 let skew = self.active_interval.skew(self.config.version(), self.priority());
-                self.timers.arm(Timer::ActiveDown, advert.at + skew + self.tie_delay());
+                self.arm_down_at(advert.at + skew + self.tie_delay());
                 Outcome::Resignation
             }
             Some(priority) if priority >= self.priority() => {
@@ -84,7 +84,12 @@ impl VirtualRouter {
 
     fn arm_active_down(&mut self, heard_at: Instant) {
         let down = self.active_interval.active_down(self.config.version(), self.priority());
-        self.timers.arm(Timer::ActiveDown, heard_at + down + self.tie_delay());
+        self.arm_down_at(heard_at + down + self.tie_delay());
+    }
+
+    fn arm_down_at(&mut self, at: Instant) {
+        self.down_at = at;
+        self.timers.arm(Timer::ActiveDown, at.max(self.group_claim_after));
     }
 
     /// Whether a living Active of lower priority is not followed any more. Starts the delay when

@@ -79,9 +79,11 @@ impl KnownRouters {
         self.0.iter().flatten().max_by_key(|k| (k.priority, k.source)).map(|k| k.source)
     }
 
+    /// Forgets when each was heard, and in which order.
     pub(super) fn forget_times(&mut self) {
         for known in self.0.iter_mut().flatten() {
             known.heard = Instant::ZERO;
         }
+        self.0.sort_unstable_by_key(|known| known.map(|k| (k.source, k.priority)));
     }
 }

@@ -32,14 +32,16 @@ impl VirtualRouter {
             State::Backup => self.stop_watching(now, reason),
             State::Active => {
                 let successor = self.choose_successor(handoff.successor);
+                // A forced claim's priority goes with it, and nobody learns from a weaker router.
+                let priority = self.priority();
                 self.leave_active(reason);
                 match handoff.mode {
                     ResignMode::RemoveFirst => {
                         self.remove_addresses();
-                        self.resign_to(now, successor, handoff);
+                        self.resign_to(now, priority, successor, handoff);
                     }
                     ResignMode::Hold => {
-                        self.resign_to(now, successor, handoff);
+                        self.resign_to(now, priority, successor, handoff);
                         self.hold(now, successor, handoff.deadline);
                     }
                 }
@@ -68,8 +70,12 @@ impl VirtualRouter {
         }
     }
 
-    /// Somebody advertised while we hold: its announcement follows at once.
+    /// Somebody advertised after we resigned. If we hold, its announcement follows at once. Those
+    /// who have not been told yet heard it too; a resignation now would make them claim before its
+    /// next advertisement.
     pub(super) fn successor_advertised(&mut self, now: Instant) {
+        self.timers.disarm(Timer::StaggeredResign);
+        self.successor = None;
         if let Some(end) = self.timers.deadline(Timer::HoldEnd) {
             self.timers.arm(Timer::HoldEnd, end.min(now + ADVERT_TO_ANNOUNCEMENT));
         }
@@ -121,9 +127,15 @@ impl VirtualRouter {
         }
     }
 
-    fn resign_to(&mut self, now: Instant, successor: Option<IpAddr>, handoff: Handoff) {
+    fn resign_to(
+        &mut self,
+        now: Instant,
+        priority: Priority,
+        successor: Option<IpAddr>,
+        handoff: Handoff,
+    ) {
         let interval = self.config.interval();
-        let (fast, priority) = (AdvertInterval::MIN, Some(self.priority()));
+        let (fast, priority) = (AdvertInterval::MIN, Some(priority));
         let Some(successor) = successor else {
             // Nobody is known. While the addresses are held the ordinary skew costs nothing;
             // once they are gone a collision, settled by assertion, costs less than the skew.

@@ -1,6 +1,7 @@
 //! Initialize (RFC 9568 section 6.4.1): not taking part.
 
 use super::election::Advert;
+use super::standing::Standing;
 use super::{State, VirtualRouter};
 use crate::receive::Outcome;
 use crate::{AddressState, Instant, Reason, Timer};
@@ -39,10 +40,17 @@ impl VirtualRouter {
     /// A predecessor left the addresses in place for us: own them without a transition that the
     /// link could notice. Only from Initialize, and only when the facts allow to run.
     pub(super) fn adopt(&mut self, now: Instant) {
-        if self.state != State::Initialize || self.standing.impediment().is_some() {
-            return;
+        if self.may_adopt() {
+            self.standing.started = true;
+            self.ownership.inherit();
+            self.claim(now, Reason::Adopted);
         }
-        self.ownership.inherit();
-        self.claim(now, Reason::Adopted);
+    }
+
+    /// A started router that may run has left Initialize already, so this is about one that was
+    /// not started: adoption starts it.
+    pub(crate) fn may_adopt(&self) -> bool {
+        let standing = Standing { started: true, ..self.standing };
+        self.state == State::Initialize && standing.own_impediment().is_none()
     }
 }

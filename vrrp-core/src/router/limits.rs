@@ -46,11 +46,11 @@ impl Limits {
         pass(&mut self.assertion, now, at_most_every)
     }
 
-    /// Only what bears on the protocol, moved in time. See `VirtualRouter::normalized`.
-    pub(super) fn rebased(&self, from: Instant, to: Instant) -> Self {
-        let recent = |at: &Instant| from.saturating_since(*at) < Duration::from_secs(60);
+    /// Only what bears on the protocol, moved in time. See `VirtualRouter::normalized_at`.
+    pub(super) fn rebased(&self, from: Instant, to: Instant, assert_every: Duration) -> Self {
+        let limiting = |at: &Instant| from.saturating_since(*at) < assert_every;
         Self {
-            assertion: self.assertion.filter(recent).map(|at| timers::rebase(at, from, to)),
+            assertion: self.assertion.filter(limiting).map(|at| timers::rebase(at, from, to)),
             ..Self::default()
         }
     }

@@ -74,6 +74,8 @@ pub struct VirtualRouter {
     preempt_delay_over: bool,
     /// After failed installations: no claim before this instant.
     claim_after: Instant,
+    /// When Active_Down_Timer is due, were it not for the sync group. Means nothing but in Backup.
+    down_at: Instant,
     /// No claim before the rest of the sync group is ready for it.
     group_claim_after: Instant,
     ownership: Ownership,
@@ -106,6 +108,7 @@ impl VirtualRouter {
             peer_style: None,
             preempt_delay_over: false,
             claim_after: Instant::ZERO,
+            down_at: now,
             group_claim_after: Instant::ZERO,
             ownership: Ownership::default(),
             successor: None,
@@ -258,6 +261,12 @@ impl VirtualRouter {
         tracked.max(floor).min(Priority::MAX_BACKUP)
     }
 
+    /// The address to send from, and the one that decides ties. An Active keeps one that was lost
+    /// for the grace.
+    pub fn source(&self) -> Option<IpAddr> {
+        self.standing.source()
+    }
+
     /// The counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
@@ -279,19 +288,29 @@ impl VirtualRouter {
         }
     }
 
-    /// The same router with every instant moved by the same distance so that its latest time
-    /// becomes [`Instant::ZERO`] + one day, and with counters, ids and queued events forgotten.
+    /// When one timer fires; `None` if it is not armed.
+    pub fn deadline(&self, timer: Timer) -> Option<Instant> {
+        self.timers.deadline(timer)
+    }
+
+    /// The same router as it is at `now`, in the form that a model checker needs: two routers that
+    /// will behave alike from now on compare and hash equal.
     ///
-    /// Two routers that will behave alike from now on compare and hash equal after this: that is
-    /// what a model checker needs.
+    /// Every instant is moved by the same distance, so that `now` (or the latest time seen, if
+    /// that is later) becomes [`NORMAL_NOW`](Self::NORMAL_NOW). What is only told and does not
+    /// decide anything is forgotten: counters, events, the numbers of ids and epochs (an
+    /// outstanding answer has the id [`ActionId::default`](crate::ActionId)), what a state does
+    /// not look at, and limits that have run out. The router goes on from there.
     #[must_use]
-    pub fn normalized(&self) -> Self {
-        let to = Instant::from_millis(86_400_000);
+    pub fn normalized_at(&self, now: Instant) -> Self {
+        let to = Self::NORMAL_NOW;
         let mut router = self.clone();
-        let from = router.now;
+        let from = router.now.max(now);
         let moved = |at: &mut Instant| *at = timers::rebase(*at, from, to);
         router.now = to;
+        router.since = to;
         moved(&mut router.last_advert);
+        moved(&mut router.down_at);
         if let Some(since) = &mut router.undelivered_since {
             moved(since);
         }
@@ -301,15 +320,26 @@ impl VirtualRouter {
         router.timers.rebase(from, to);
         router.known.forget_times();
         router.ownership.forget_history();
-        router.since = to;
+        router.limits = self.limits.rebased(from, to, self.assert_every());
+        router.stats = Stats::default();
+        router.outbox.clear_events();
         if router.state != State::Active {
             router.last_advert = to;
         }
-        router.limits = self.limits.rebased(from, to);
-        router.stats = Stats::default();
-        router.outbox.clear_events();
+        if router.state != State::Backup {
+            router.down_at = to;
+            router.heard = Heard::Nobody;
+            router.preempt_delay_over = false;
+            router.active_interval = router.config.interval();
+        }
+        if !router.timers.is_armed(Timer::StaggeredResign) {
+            router.successor = None;
+        }
         router
     }
+
+    /// Where [`normalized_at`](Self::normalized_at) puts the present: one day after the origin.
+    pub const NORMAL_NOW: Instant = Instant::from_millis(86_400_000);
 
     /// Whether neither actions nor events are waiting.
     pub(crate) fn is_quiet(&self) -> bool {
@@ -431,20 +461,43 @@ impl VirtualRouter {
 // Kept beside the inputs it answers.
 impl VirtualRouter {
     fn force_claim(&mut self, now: Instant) {
-        let active = self.heard.active().map(|(_, priority)| priority);
-        match (self.state, active) {
-            (State::Initialize, _) => {}
-            (State::Backup, Some(active)) if active >= Priority::MAX_BACKUP => {
-                self.report(Event::ClaimRefused { active });
+        match self.winning_priority() {
+            Ok(priority) => self.claim_with(now, priority),
+            Err(active) => self.refuse_claim(active),
+        }
+    }
+
+    /// The priority with which this router would win now, or that of the Active above which there
+    /// is nothing.
+    fn winning_priority(&self) -> Result<Priority, Priority> {
+        match self.heard.active() {
+            Some((_, active)) if self.state == State::Backup => {
+                if active >= Priority::MAX_BACKUP {
+                    return Err(active);
+                }
+                Ok(active.one_above().max(self.priority()))
             }
-            (State::Backup, active) => {
-                let before = self.priority();
-                let above = active.map_or(Priority::MIN, Priority::one_above);
-                self.forced = Some(above.max(before));
+            _ => Ok(self.priority()),
+        }
+    }
+
+    fn claim_with(&mut self, now: Instant, priority: Priority) {
+        let before = self.priority();
+        match self.state {
+            State::Initialize => {}
+            State::Backup => {
+                self.forced = Some(priority);
                 self.claim(now, Reason::Forced);
             }
-            (State::Active, _) => self.forced = Some(self.priority()),
+            State::Active => {
+                self.forced = Some(priority.max(before));
+                self.priority_changed(now, before);
+            }
         }
+    }
+
+    fn refuse_claim(&mut self, active: Priority) {
+        self.report(Event::ClaimRefused { active });
     }
 }
 

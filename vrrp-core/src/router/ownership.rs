@@ -12,9 +12,23 @@ use crate::{
 };
 
 /// Back-off after failed installations: 1 s, doubling to 60 s. Another router serves meanwhile.
-const INSTALL_BACKOFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+const INSTALL_BACKOFF: Backoff = Backoff(Duration::from_secs(1), Duration::from_secs(60));
 /// Back-off after failed removals: 100 ms, doubling to 5 s. A VIP that stays is a hazard.
-const REMOVE_BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const REMOVE_BACKOFF: Backoff = Backoff(Duration::from_millis(100), Duration::from_secs(5));
+
+/// The shortest and the longest time to the next attempt.
+#[derive(Clone, Copy)]
+struct Backoff(Duration, Duration);
+
+impl Backoff {
+    /// The time to wait after one more failure in a row.
+    fn after_failure(self, failures: &mut u8) -> Duration {
+        let Self(first, longest) = self;
+        let doubled = first.saturating_mul(1 << (*failures).min(16));
+        *failures = failures.saturating_add(1);
+        doubled.min(longest)
+    }
+}
 
 /// Where the addresses are, and what is under way about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,8 +37,10 @@ pub(super) struct Ownership {
     /// The latest work, if it has not been answered.
     pending: Option<ActionId>,
     last_id: ActionId,
-    /// Failures in a row.
-    failures: u8,
+    /// Installations that failed in a row, whatever the removals between them did.
+    install_failures: u8,
+    /// Failed attempts of the present removal.
+    remove_failures: u8,
     epoch: u64,
     /// `BecameOwner` was reported for `epoch`, and `LostOwnership` not yet.
     reported: bool,
@@ -67,12 +83,6 @@ impl Ownership {
         self.pending = Some(self.last_id);
         self.last_id
     }
-
-    fn fail(&mut self, (first, longest): (Duration, Duration)) -> Duration {
-        let doubled = first.saturating_mul(1 << self.failures.min(16));
-        self.failures = self.failures.saturating_add(1);
-        doubled.min(longest)
-    }
 }
 
 impl VirtualRouter {
@@ -92,7 +102,7 @@ impl VirtualRouter {
         if matches!(self.ownership.state, AddressState::Absent | AddressState::Removing) {
             return;
         }
-        self.ownership.failures = 0;
+        self.ownership.remove_failures = 0;
         self.begin_removal();
     }
 
@@ -122,12 +132,11 @@ impl VirtualRouter {
         match (self.ownership.state, result) {
             (AddressState::Removing, ActionResult::Done) => {
                 self.ownership.state = AddressState::Absent;
-                self.ownership.failures = 0;
                 self.report(Event::AddressesRemoved);
             }
             (AddressState::Removing, failure) => {
                 self.stats.remove_failed();
-                let retry_in = self.ownership.fail(REMOVE_BACKOFF);
+                let retry_in = REMOVE_BACKOFF.after_failure(&mut self.ownership.remove_failures);
                 self.timers.arm(Timer::AddressRetry, now + retry_in);
                 self.report_failure(false, failure, retry_in);
             }
@@ -139,7 +148,7 @@ impl VirtualRouter {
     fn installed(&mut self, now: Instant) {
         let were_there = self.ownership.is_confirmed();
         self.ownership.state = AddressState::Present;
-        self.ownership.failures = 0;
+        self.ownership.install_failures = 0;
         self.claim_after = Instant::ZERO;
         // Otherwise the addresses are being held through a resignation: nothing to announce.
         if self.state != State::Active {
@@ -168,18 +177,15 @@ impl VirtualRouter {
         if self.state != State::Active {
             return self.remove_addresses();
         }
-        let retry_in = self.ownership.fail(INSTALL_BACKOFF);
+        let retry_in = INSTALL_BACKOFF.after_failure(&mut self.ownership.install_failures);
         self.report_failure(true, failure, retry_in);
         let alone = *self.config.mode() == Mode::Solo;
         if alone || self.config.install_failure() == InstallFailure::Retry {
             self.timers.arm(Timer::AddressRetry, now + retry_in);
             return;
         }
-        let failures = self.ownership.failures;
         self.leave_active(Reason::InstallFailed);
         self.remove_and_resign();
-        // The removal that cleans up must not shorten the back-off of the installation.
-        self.ownership.failures = failures;
         self.claim_after = now + retry_in;
         self.watch(now, now, Reason::InstallFailed);
     }

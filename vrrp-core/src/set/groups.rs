@@ -12,7 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::{GroupId, RouterId, RouterSet};
-use crate::{Instant, Priority, State};
+use crate::{Input, Instant, Priority, State, VirtualRouter};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups(BTreeMap<GroupId, Vec<usize>>);
@@ -58,7 +58,8 @@ impl RouterSet {
             slots.push(slot);
         }
         let old = self.groups.0.remove(&group).unwrap_or_default();
-        for &slot in &old {
+        // Those that stay are not let go in between: an owner would claim.
+        for &slot in old.iter().filter(|slot| !slots.contains(slot)) {
             if let Some(entry) = self.slots[slot].as_mut() {
                 entry.group = None;
                 entry.router.claim_with_group_after(Instant::ZERO);
@@ -147,8 +148,55 @@ impl RouterSet {
             if let Some(entry) = set.slots[slot].as_mut() {
                 let wait_for = if slot == latest.1 { second } else { latest.0 };
                 entry.router.claim_with_group_after(wait_for);
+                set.refresh(slot);
             }
         });
+    }
+
+    /// Something is said to all members. Each hears it before any follows another: else the
+    /// first that resigns would take the rest down as a fault does, instead of as asked.
+    pub(super) fn input_to_group(&mut self, now: Instant, group: GroupId, input: Input) {
+        match input {
+            Input::ForceClaim => self.force_group(now, group),
+            Input::Adopt if self.count(group, |router| !router.may_adopt()) > 0 => {}
+            _ => self.tell_group(now, group, |router| router.handle_input(now, input)),
+        }
+    }
+
+    /// All claim with the priority that wins against every Active that one of them hears, or none.
+    fn force_group(&mut self, now: Instant, group: GroupId) {
+        let mut winning = Ok(Priority::MIN);
+        self.tell_group(now, group, |router| {
+            let alone = router.group_winning_priority(now);
+            winning = winning.and_then(|so_far| alone.map(|alone| so_far.max(alone)));
+        });
+        if let Ok(priority) = winning {
+            self.tell_group(now, group, |router| router.claim_with_group(now, priority));
+        }
+    }
+
+    fn tell_group(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        mut tell: impl FnMut(&mut VirtualRouter),
+    ) {
+        let mut demoted = None;
+        self.each_member(group, |set, slot| {
+            if let Some(entry) = set.slots[slot].as_mut() {
+                let before = entry.router.state();
+                tell(&mut entry.router);
+                if (before, entry.router.state()) == (State::Active, State::Backup) {
+                    demoted = Some(slot);
+                }
+                set.refresh(slot);
+            }
+        });
+        self.follow_group(now, group);
+        match demoted {
+            Some(origin) => self.demote_others(now, group, origin),
+            None => self.join_active_members(now, group),
+        }
     }
 
     fn promote_others(&mut self, now: Instant, group: GroupId) {
@@ -181,7 +229,7 @@ impl RouterSet {
         }
     }
 
-    fn count(&self, group: GroupId, which: impl Fn(&crate::VirtualRouter) -> bool) -> usize {
+    fn count(&self, group: GroupId, which: impl Fn(&VirtualRouter) -> bool) -> usize {
         let members = self.groups.0.get(&group).map_or(&[][..], Vec::as_slice);
         members
             .iter()

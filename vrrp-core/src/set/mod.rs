@@ -136,10 +136,12 @@ impl RouterSet {
         payload: &[u8],
     ) -> Result<(RouterId, Accepted), Discard> {
         let Some(&octet) = payload.get(1) else {
+            self.unclaimed = self.unclaimed.saturating_add(1);
             // At most one octet.
             return Err(Discard::Truncated { found: payload.len() as u16, needed: 8 });
         };
         let Some(vrid) = Vrid::new(octet) else {
+            self.unclaimed = self.unclaimed.saturating_add(1);
             return Err(Discard::VridZero);
         };
         let slots = &self.slots;
@@ -167,13 +169,7 @@ impl RouterSet {
             return;
         };
         match self.slots[slot].as_ref().and_then(|entry| entry.group) {
-            Some(group) if concerns_group(&input) => {
-                let mut index = 0;
-                while let Some(member) = self.groups.member(group, index) {
-                    self.input_to_slot(now, member, input);
-                    index += 1;
-                }
-            }
+            Some(group) if concerns_group(&input) => self.input_to_group(now, group, input),
             _ => self.input_to_slot(now, slot, input),
         }
     }
@@ -265,12 +261,12 @@ impl RouterSet {
             .map(|entry| (entry.id, entry.link, &entry.router))
     }
 
-    /// Packets that no router of their link answered to.
+    /// Packets that no router of their link answered to, those without a valid VRID included.
     pub fn unclaimed_packets(&self) -> u64 {
         self.unclaimed
     }
 
-    /// The latest of them, since the last call.
+    /// The latest of them that had a VRID, since the last call.
     pub fn take_unclaimed(&mut self) -> Option<Unclaimed> {
         self.last_unclaimed.take()
     }

@@ -50,14 +50,29 @@ impl<'a> AddressList<'a> {
     }
 
     /// Whether these are the same addresses as `others`, which are distinct, in any order.
+    #[inline]
     pub fn is_set_of(&self, others: &[IpAddr]) -> bool {
-        if self.len() != others.len() {
-            return false;
-        }
         // Routers of one group are mostly configured alike, so the order is mostly the same; the
-        // quadratic comparison is only for what is left when it is not. Since `others` are
-        // distinct and as many, it is enough to find each of them.
-        self.iter().eq(others.iter().copied()) || others.iter().all(|&other| self.contains(other))
+        // quadratic comparison is only for when it is not. Since `others` are distinct and as
+        // many, it is enough to find each of them.
+        self.len() == others.len()
+            && (self.is_sequence_of(others) || others.iter().all(|&other| self.contains(other)))
+    }
+
+    /// Whether these are as many addresses as `others`, and the same in the same order.
+    #[inline]
+    fn is_sequence_of(&self, others: &[IpAddr]) -> bool {
+        // Compared as octets: making an `IpAddr` of each takes several times as long.
+        match self.family {
+            Family::V4 => {
+                let mut pairs = self.octets.as_chunks::<4>().0.iter().zip(others);
+                pairs.all(|(ours, other)| matches!(other, IpAddr::V4(a) if a.octets() == *ours))
+            }
+            Family::V6 => {
+                let mut pairs = self.octets.as_chunks::<16>().0.iter().zip(others);
+                pairs.all(|(ours, other)| matches!(other, IpAddr::V6(a) if a.octets() == *ours))
+            }
+        }
     }
 }
 

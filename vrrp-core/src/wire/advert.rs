@@ -67,7 +67,8 @@ impl AdvertRepr<'_> {
             (Family::V4, Version::V2, _)
             | (Family::V4, Version::V3, ChecksumStyle::MessageOnly) => sum,
             (Family::V4, Version::V3, ChecksumStyle::PseudoHeader) | (Family::V6, ..) => {
-                sum.plus(header.sum(needed))
+                let PseudoHeader { source, destination } = &header;
+                sum.plus(Sum::of_pseudo_header(source, destination, needed))
             }
         };
         if let Some(field) = message.get_mut(6..8) {

@@ -20,21 +20,6 @@ pub struct PseudoHeader {
     pub destination: IpAddr,
 }
 
-impl PseudoHeader {
-    /// The sum of the pseudo-header of a message of `len` octets.
-    ///
-    /// One formula serves both families. The two layouts place the length and the protocol
-    /// differently (RFC 793 section 3.1, RFC 8200 section 8.1), but a sum of 16-bit words does
-    /// not see where a word stands.
-    pub(crate) fn sum(&self, len: usize) -> Sum {
-        Sum::default()
-            .add_address(self.source)
-            .add_address(self.destination)
-            .add_word(len as u64)
-            .add_word(u64::from(super::PROTOCOL))
-    }
-}
-
 /// A one's complement sum in the making.
 ///
 /// The words are added as the machine reads them, four octets at a time, into 64 bits: a one's
@@ -45,33 +30,54 @@ impl PseudoHeader {
 pub(crate) struct Sum(u64);
 
 impl Sum {
+    /// The sum of the pseudo-header of a message of `len` octets.
+    ///
+    /// One formula serves both families. The two layouts place the length and the protocol
+    /// differently (RFC 793 section 3.1, RFC 8200 section 8.1), but a sum of 16-bit words does
+    /// not see where a word stands.
+    #[inline]
+    pub(crate) fn of_pseudo_header(source: &IpAddr, destination: &IpAddr, len: usize) -> Self {
+        Self::default()
+            .add_address(source)
+            .add_address(destination)
+            .add_number(len as u32)
+            .add_number(super::PROTOCOL.into())
+    }
+
     /// Adds octets that start at an even offset of what is summed. An odd last octet counts as the
     /// high half of a word, so nothing may follow it.
     #[inline]
     pub(crate) fn add_octets(self, octets: &[u8]) -> Self {
         let (quads, rest) = octets.as_chunks::<4>();
-        let mut sum = self.0;
+        let mut sum = self;
         for &quad in quads {
-            sum += u64::from(u32::from_ne_bytes(quad));
+            sum = sum.add_quad(quad);
+        }
+        if rest.is_empty() {
+            return sum; // always so in a message
         }
         let mut last = [0; 4];
         for (to, &from) in last.iter_mut().zip(rest) {
             *to = from;
         }
-        Self(sum + u64::from(u32::from_ne_bytes(last)))
+        sum.add_quad(last)
+    }
+
+    #[inline]
+    fn add_quad(self, quad: [u8; 4]) -> Self {
+        Self(self.0 + u64::from(u32::from_ne_bytes(quad)))
     }
 
     /// Adds a number that stands in the summed data in network order.
     #[inline]
-    fn add_word(self, word: u64) -> Self {
-        let word = word as u32;
-        Self(self.0 + u64::from(word.to_be()))
+    fn add_number(self, number: u32) -> Self {
+        self.add_quad(number.to_be_bytes())
     }
 
     #[inline]
-    fn add_address(self, address: IpAddr) -> Self {
+    fn add_address(self, address: &IpAddr) -> Self {
         match address {
-            IpAddr::V4(address) => self.add_octets(&address.octets()),
+            IpAddr::V4(address) => self.add_quad(address.octets()),
             IpAddr::V6(address) => self.add_octets(&address.octets()),
         }
     }
@@ -82,20 +88,20 @@ impl Sum {
         Self(self.0 + other.0)
     }
 
-    /// The 16-bit sum in network order, carries folded in.
+    /// The 16-bit sum as the machine read it, carries folded in.
     #[inline]
-    pub(crate) fn fold(self) -> u16 {
-        let mut sum = (self.0 & 0xffff_ffff) + (self.0 >> 32);
-        sum = (sum & 0xffff) + (sum >> 16);
-        sum = (sum & 0xffff) + (sum >> 16);
-        sum = (sum & 0xffff) + (sum >> 16);
-        u16::from_be(sum as u16)
+    fn fold(self) -> u16 {
+        // A carry out of the top comes back in at the bottom.
+        let (sum, carry) = (self.0 as u32).overflowing_add((self.0 >> 32) as u32);
+        let sum = sum + u32::from(carry);
+        // The lower half's carry lands in the upper half, which is then the whole sum.
+        (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
     }
 
     /// The checksum of what was summed, its checksum field being zero.
     #[inline]
     pub(crate) fn checksum(self) -> u16 {
-        !self.fold()
+        !u16::from_be(self.fold())
     }
 
     /// Whether what was summed, its checksum included, is intact. Sums rather than compares:
@@ -176,7 +182,9 @@ mod tests {
         ) {
             let mut whole = pseudo_octets(&header, octets.len());
             whole.extend(&octets);
-            let sum = header.sum(octets.len()).plus(Sum::default().add_octets(&octets));
+            let PseudoHeader { source, destination } = header;
+            let sum = Sum::of_pseudo_header(&source, &destination, octets.len())
+                .plus(Sum::default().add_octets(&octets));
             prop_assert_eq!(sum.checksum(), rfc1071(&whole));
         }
     }
@@ -191,6 +199,17 @@ mod tests {
                     rfc1071(&octets),
                     "{len} octets of {fill:#04x}"
                 );
+            }
+        }
+        // A sum whose halves carry once more when they are added.
+        for ones in 0..20 {
+            for at in 0..4 {
+                for value in 1..=0xff {
+                    let mut octets = alloc::vec![0xff; ones * 4];
+                    octets.extend([0; 4]);
+                    octets[ones * 4 + at] = value;
+                    assert_eq!(Sum::default().add_octets(&octets).checksum(), rfc1071(&octets));
+                }
             }
         }
         let largest = alloc::vec![0xff; 65_535];

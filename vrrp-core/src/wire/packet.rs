@@ -1,5 +1,7 @@
 //! Views of a received message.
 
+use core::net::IpAddr;
+
 use super::{AddressList, HEADER_LEN, PseudoHeader, Sum, trailer_len};
 use crate::Family;
 
@@ -130,19 +132,28 @@ impl<'a> AdvertPacket<'a> {
     }
 
     /// Whether the checksum is right for the message alone: v2, and v3 over IPv4 by RFC 9568.
+    #[inline]
     pub fn is_intact(&self) -> bool {
         self.sum().is_intact()
     }
 
     /// Whether the checksum is right under this pseudo-header: v3 over IPv6, and v3 over IPv4 as
     /// keepalived and FRR send it.
+    #[inline]
     pub fn is_intact_under(&self, header: &PseudoHeader) -> bool {
-        self.sum().plus(header.sum(self.message.len())).is_intact()
+        self.under(self.sum(), &header.source, &header.destination).is_intact()
     }
 
+    /// The sum of the message.
     #[inline]
     pub(crate) fn sum(&self) -> Sum {
         Sum::default().add_octets(self.message)
+    }
+
+    /// The sum of the message, `sum`, with that of a pseudo-header.
+    #[inline]
+    pub(crate) fn under(&self, sum: Sum, source: &IpAddr, destination: &IpAddr) -> Sum {
+        sum.plus(Sum::of_pseudo_header(source, destination, self.message.len()))
     }
 }
 

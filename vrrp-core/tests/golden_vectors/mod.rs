@@ -1,7 +1,6 @@
 //! Reads `data/vectors.json`; see the README beside it.
 
-// Each test program uses its own part of this module.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::net::IpAddr;
 
@@ -136,10 +135,7 @@ impl Vector {
     }
 
     pub(crate) fn pseudo_header(&self) -> PseudoHeader {
-        PseudoHeader {
-            source: self.src,
-            destination: self.dst,
-        }
+        PseudoHeader { source: self.src, destination: self.dst }
     }
 
     /// The authentication that the receiver requires. The authentication header is none that a

@@ -2,6 +2,10 @@
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 #![allow(clippy::unwrap_used)]
 
+pub mod bad_packets;
+pub mod rack;
+pub mod snapshot;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 

@@ -47,7 +47,7 @@ use vrrp_core::ConfigWarning;
 use conflicts::{Outline, conflicts};
 
 pub use error::{ConfigError, ConfigErrors, Path, Problem, Segment};
-pub use names::{InterfaceName, Label, NameError, RouterName};
+pub use names::{InterfaceName, Label, NameError, OwnerId, RouterName};
 pub use router::{RouterBuilder, RouterConfig};
 pub use value::Value;
 pub use vip::{Vip, VipError};

@@ -79,6 +79,30 @@ impl Label {
     }
 }
 
+/// Who put an address on an interface: the marks of two owners on one host are kept apart, and
+/// neither ever takes the other's addresses away. Default `vrrp`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OwnerId(Arc<str>);
+
+impl OwnerId {
+    /// What is allowed, in words.
+    pub const ALLOWED: &'static str = RouterName::ALLOWED;
+
+    /// As [`RouterName::new`]: it becomes part of a file name.
+    ///
+    /// # Errors
+    /// As [`RouterName::new`].
+    pub fn new(id: &str) -> Result<Self, NameError> {
+        RouterName::new(id).map(|name| Self(name.0))
+    }
+}
+
+impl Default for OwnerId {
+    fn default() -> Self {
+        Self("vrrp".into())
+    }
+}
+
 /// A name was refused. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable name; allowed: {allowed}")]
@@ -124,7 +148,7 @@ macro_rules! as_text {
     )*};
 }
 
-as_text!(InterfaceName RouterName Label);
+as_text!(InterfaceName RouterName Label OwnerId);
 
 #[cfg(test)]
 mod tests {

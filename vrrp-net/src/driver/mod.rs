@@ -152,11 +152,8 @@ impl Driver {
     fn receive(&mut self, token: u64) {
         for _ in 0..PACKETS_PER_TURN {
             let Some((link, socket)) = self.sockets.by_token(token) else { return };
-            let packet = match socket.receive(&mut self.packet[..]) {
-                Ok(Some(packet)) => packet,
-                // An error here is the interface going down, which the kernel thread reports.
-                Ok(None) | Err(_) => return,
-            };
+            // An error here is the interface going down, which the kernel thread reports.
+            let Ok(Some(packet)) = socket.receive(&mut self.packet[..]) else { return };
             let now = clock::now();
             if let Some(lost) = packet.lost {
                 self.publisher.note_lost_packets(link, lost);

@@ -9,6 +9,7 @@ mod links;
 mod routers;
 mod work;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use self::routers::Routers;
 use crate::config::{InterfaceName, Label, Vip};
 use crate::netlink::{Change, Mac, Requests, Watch};
 use crate::poll::{Poller, Token, Wake};
+use crate::record::{Entry, Record};
 use crate::socket::{Reach, VrrpSocket};
 
 /// The IFA_PROTO tag of addresses that this library installed. VRRP's protocol number.
@@ -105,6 +107,7 @@ pub(crate) struct Kernel {
     watch: Watch,
     links: Links,
     routers: Routers,
+    record: Option<Record>,
     out: Outlet,
 }
 
@@ -134,13 +137,17 @@ impl Outlet {
 impl Kernel {
     /// Opens what the thread needs. Done before the thread starts, so that a failure is the
     /// caller's to see. Needs CAP_NET_ADMIN for what follows, and nothing yet.
-    pub(crate) fn new(requests: Receiver<Request>, out: Outlet) -> io::Result<Self> {
+    pub(crate) fn new(
+        requests: Receiver<Request>,
+        out: Outlet,
+        record: Option<Record>,
+    ) -> io::Result<Self> {
         let poller = Poller::new()?;
         let watch = Watch::open()?;
         poller.add(&watch, WATCH)?;
         let netlink = Requests::open()?;
         let (links, routers) = (Links::default(), Routers::default());
-        let mut kernel = Self { poller, requests, netlink, watch, links, routers, out };
+        let mut kernel = Self { poller, requests, netlink, watch, links, routers, record, out };
         // The feed is open: whatever changes from now on is heard after these lists.
         kernel.take_lists();
         Ok(kernel)
@@ -148,6 +155,36 @@ impl Kernel {
 
     pub(crate) fn wake_handle(&self) -> Wake {
         self.poller.wake_handle()
+    }
+
+    /// Removes what an earlier process of this owner left behind: addresses that it recorded, on
+    /// the interface that it recorded, with the tag. No router holds anything yet.
+    pub(crate) fn reap(&mut self, left: &BTreeSet<Entry>) -> Vec<IpAddr> {
+        let mut reaped = Vec::new();
+        for (interface, vip) in left {
+            let Some(ifindex) = self.links.named(interface).map(|link| link.ifindex) else {
+                continue;
+            };
+            let tagged = self.routers.addresses().iter().any(|a| {
+                (a.ifindex, a.ip, a.prefix, a.tag) == (ifindex, vip.address(), vip.prefix(), TAG)
+            });
+            if !tagged {
+                continue;
+            }
+            match self.netlink.delete_address(ifindex, vip.address(), vip.prefix()) {
+                Ok(_) => reaped.push(vip.address()),
+                Err(error) => self.out.trouble("removing an address of an earlier process", error),
+            }
+        }
+        reaped
+    }
+
+    /// Records what the routers may put on their interfaces, before they do.
+    pub(super) fn write_record(&mut self) {
+        let Some(record) = &mut self.record else { return };
+        if let Err(error) = record.write(self.routers.entries()) {
+            self.out.trouble("recording the addresses in the run directory", error);
+        }
     }
 
     /// Runs until `Stop`, or until the protocol thread is gone.
@@ -177,7 +214,10 @@ impl Kernel {
     fn request(&mut self, request: Request) {
         match request {
             Request::Assign(assignment) => self.assign(assignment),
-            Request::Forget(router) => self.routers.forget(router),
+            Request::Forget(router) => {
+                self.routers.forget(router);
+                self.write_record();
+            }
             Request::Install { router, id } => self.install(router, id),
             Request::Remove { router, id } => self.remove(router, id),
             Request::Announce { router, burst } => self.announce(router, burst),

@@ -1,6 +1,6 @@
 //! What is wanted of each router's addresses, and what the kernel has.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use super::{Assignment, TAG};
 use crate::clock;
 use crate::config::{InterfaceName, Vip};
 use crate::netlink::Address;
+use crate::record::Entry;
 
 /// After this many removals by others within [`CONTEST_WINDOW`] the router gives up.
 const CONTEST_REMOVALS: usize = 100;
@@ -56,6 +57,16 @@ impl Routers {
 
     pub(super) fn ids(&self) -> Vec<RouterId> {
         self.work.keys().copied().collect()
+    }
+
+    /// Every VIP with its interface.
+    pub(super) fn entries(&self) -> BTreeSet<Entry> {
+        let one = |work: &Work| {
+            let interface = work.assignment.interface.clone();
+            let vips = work.assignment.vips.clone();
+            (0..vips.len()).map(move |index| (interface.clone(), vips[index]))
+        };
+        self.work.values().flat_map(one).collect()
     }
 
     pub(super) fn on_interface(&self, name: &str) -> Vec<RouterId> {

@@ -16,13 +16,30 @@ impl Kernel {
         let router = assignment.router;
         let vips = assignment.vips.clone();
         let old = self.routers.assign(assignment);
+        self.write_record();
         self.provide_for(router);
+        let Some(old) = old else {
+            // A crash may have left the addresses there: they go before the router hears anything.
+            self.clear(router);
+            return self.update_facts();
+        };
         self.update_facts();
-        let Some(old) = old else { return };
         let dropped = old.vips.iter().filter(|vip| !vips.contains(vip)).copied();
         for vip in dropped.collect::<Vec<_>>() {
             if let Err(error) = self.delete(&old, vip) {
                 self.out.trouble("removing an address that is no longer configured", error);
+            }
+        }
+    }
+
+    /// Takes away what is on the interface of a router that begins.
+    fn clear(&mut self, router: RouterId) {
+        let Some(work) = self.routers.work(router) else { return };
+        let assignment = work.assignment.clone();
+        for &vip in assignment.vips.iter() {
+            let known = self.routers.addresses().iter().any(|a| a.ip == vip.address());
+            if known {
+                self.evict(router, &assignment, vip);
             }
         }
     }

@@ -4,8 +4,8 @@ mod ethernet;
 mod filter;
 mod vrrp;
 
-pub(crate) use ethernet::{Claim, EthernetSocket};
-pub(crate) use vrrp::{Packet, Reach, VrrpSocket};
+pub(crate) use ethernet::EthernetSocket;
+pub(crate) use vrrp::{Reach, VrrpSocket};
 
 /// The IP protocol number of VRRP (RFC 9568 section 5.1.1.4).
 pub(crate) const IPPROTO_VRRP: i32 = 112;
