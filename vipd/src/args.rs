@@ -39,7 +39,8 @@ Exit status:
   5  an interface is missing at the start; one that vanishes later is waited for
   6  failed while running, or the host refused a resource
   7  a VIP is still there after the deadline, or it could not be found out
-  8  something else on the host forbids to start, such as IPv6 that is switched off";
+  8  something else on the host forbids to start: IPv6 is off, a VIP is there already,
+     or the run directory cannot be used";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum LogLevel {

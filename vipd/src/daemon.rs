@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use tracing::{error, info, warn};
+use vrrp_net::config::OwnerId;
 use vrrp_net::{
     Events, EventsError, Node, NodeConfig, NodeEvent, Problem, ReconfigureError, ResignMode,
     Resigned, StartError,
@@ -32,13 +33,15 @@ pub(crate) async fn run(config: NodeConfig, file: &Path, run_dir: &Path) -> Exit
         }
     };
     warn_about(&config);
-    let node = match Node::builder().config(&config).run_dir(run_dir).start() {
+    // Not the default of embedders: on one host, neither may take the other's addresses away.
+    let owner = OwnerId::new("vipd").expect("letters alone are an owner id");
+    let node = match Node::builder().config(&config).run_dir(run_dir).owner(owner).start() {
         Ok(node) => node,
         Err(error) => return not_started(&error),
     };
     let mut events = node.events();
-    let routers = config.routers().len();
-    info!("vipd {}: {routers} routers from {}", env!("CARGO_PKG_VERSION"), file.display());
+    let (version, routers) = (env!("CARGO_PKG_VERSION"), say::routers(&config));
+    info!("vipd {version}: {routers} from {}", file.display());
     say::status(&node.status());
 
     let exit = serve(&node, &mut events, &mut signals, || config::load(file)).await;
@@ -112,9 +115,9 @@ async fn reload(node: &impl Owner, load: &impl Fn() -> Result<NodeConfig, LoadEr
         }
     };
     warn_about(&config);
-    let routers = config.routers().len();
+    let routers = say::routers(&config);
     match node.reconfigure(config).await {
-        Ok(()) => info!("the configuration was read again: {routers} routers"),
+        Ok(()) => info!("the configuration was read again: {routers}"),
         Err(error) => error!("the configuration was not taken as a whole: {error}"),
     }
 }
@@ -164,9 +167,13 @@ fn told(event: Result<NodeEvent, EventsError>) -> bool {
 
 /// One sentence per problem; the exit status tells the first thing to mend.
 fn not_started(error: &StartError) -> Exit {
-    let StartError::Preflight(problems) = error else {
-        error!("not started: {error}");
-        return Exit::Runtime;
+    let problems = match error {
+        StartError::Preflight(problems) => problems,
+        other => {
+            error!("not started: {other}");
+            let host = matches!(other, StartError::RunDirectory { .. });
+            return if host { Exit::Host } else { Exit::Runtime };
+        }
     };
     for problem in problems {
         error!("not started: {problem}");
@@ -178,5 +185,129 @@ fn not_started(error: &StartError) -> Exit {
         Exit::Interface
     } else {
         Exit::Host
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::future::pending;
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const VIP: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 10));
+
+    #[tokio::test]
+    async fn a_stop_holds_and_its_result_is_the_exit_status() {
+        for (resigned, exit) in [
+            (Resigned::Removed, Exit::Success),
+            (Resigned::StillPresent(vec![VIP]), Exit::StillPresent),
+            (Resigned::Unknown("EIO".into()), Exit::StillPresent),
+        ] {
+            let node = Fake::answers(Some(resigned.clone()), resigned);
+            assert_eq!(node.serve([Request::Stop]).await, exit);
+            assert_eq!(node.calls.into_inner(), ["resign Hold 3s"]);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_second_stop_hurries_and_a_reload_does_not() {
+        let node = Fake::answers(None, Resigned::Removed);
+        let exit = node.serve([Request::Stop, Request::Reload, Request::Stop]).await;
+        assert_eq!(exit, Exit::Success);
+        assert_eq!(node.calls.into_inner(), ["resign Hold 3s", "resign RemoveFirst 1s"]);
+    }
+
+    #[tokio::test]
+    async fn a_reload_reconfigures_only_with_what_was_accepted() {
+        let node = Fake::answers(Some(Resigned::Removed), Resigned::Removed);
+        node.loads.borrow_mut().extend([true, false, true]);
+        let reload = Request::Reload;
+        node.serve([reload, reload, reload, Request::Stop]).await;
+        assert_eq!(node.calls.into_inner(), ["reconfigure", "reconfigure", "resign Hold 3s"]);
+    }
+
+    #[tokio::test]
+    async fn a_node_that_ends_by_itself_is_a_failure() {
+        let mut node = Fake::answers(None, Resigned::Removed);
+        node.events = Some(EventsError::Stopped);
+        assert_eq!(node.serve([]).await, Exit::Runtime);
+    }
+
+    #[tokio::test]
+    async fn missed_events_stop_nothing() {
+        let mut node = Fake::answers(Some(Resigned::Removed), Resigned::Removed);
+        node.events = Some(EventsError::Lagged(3));
+        assert_eq!(node.serve([Request::Stop]).await, Exit::Success);
+    }
+
+    /// A node that answers as told.
+    struct Fake {
+        /// `None`: it takes its time.
+        held: Option<Resigned>,
+        hurried: Resigned,
+        /// Whether each load is accepted.
+        loads: RefCell<VecDeque<bool>>,
+        /// The only thing that the feed tells.
+        events: Option<EventsError>,
+        calls: RefCell<Vec<String>>,
+    }
+
+    impl Fake {
+        fn answers(held: Option<Resigned>, hurried: Resigned) -> Self {
+            Self {
+                held,
+                hurried,
+                loads: RefCell::default(),
+                events: None,
+                calls: RefCell::default(),
+            }
+        }
+
+        async fn serve(&self, requests: impl Into<VecDeque<Request>>) -> Exit {
+            let mut requests: VecDeque<Request> = requests.into();
+            let load = || match self.loads.borrow_mut().pop_front() {
+                Some(true) => Ok(NodeConfig::default()),
+                _ => Err(LoadError::TooLarge { path: PathBuf::from("/etc/vipd.toml") }),
+            };
+            serve(self, &mut self.events.clone(), &mut requests, load).await
+        }
+    }
+
+    impl Owner for Fake {
+        async fn resign(&self, mode: ResignMode, within: Duration) -> Resigned {
+            self.calls.borrow_mut().push(format!("resign {mode:?} {within:?}"));
+            match (mode, &self.held) {
+                (ResignMode::Hold, None) => pending().await,
+                (ResignMode::Hold, Some(held)) => held.clone(),
+                (ResignMode::RemoveFirst, _) => self.hurried.clone(),
+            }
+        }
+
+        async fn reconfigure(&self, _: NodeConfig) -> Result<(), ReconfigureError> {
+            self.calls.borrow_mut().push("reconfigure".into());
+            Ok(())
+        }
+    }
+
+    impl Requests for VecDeque<Request> {
+        async fn next(&mut self) -> Request {
+            match self.pop_front() {
+                Some(request) => request,
+                None => pending().await,
+            }
+        }
+    }
+
+    impl Feed for Option<EventsError> {
+        async fn next(&mut self) -> Result<NodeEvent, EventsError> {
+            match self.take() {
+                Some(error) => Err(error),
+                None => pending().await,
+            }
+        }
     }
 }

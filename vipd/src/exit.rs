@@ -26,8 +26,8 @@ pub enum Exit {
     /// A VIP is still on this host after the deadline, or it could not be found out: whoever
     /// supervises `vipd` should assume that this host still answers for the address.
     StillPresent = 7,
-    /// Something else on the host forbids to start: IPv6 is switched off, or a VIP is a permanent
-    /// address already. Nothing was changed.
+    /// Something else on the host forbids to start: IPv6 is switched off, a VIP is a permanent
+    /// address already, or the run directory cannot be used. Nothing was changed.
     Host = 8,
 }
 

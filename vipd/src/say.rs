@@ -4,7 +4,7 @@ use std::fmt;
 
 use tracing::{debug, error, info, warn};
 use vrrp_core::{Event, Impediment, Reason, State};
-use vrrp_net::{EventKind, NodeEvent, NodeStatus, Notice, RouterStatus};
+use vrrp_net::{EventKind, NodeConfig, NodeEvent, NodeStatus, Notice, RouterStatus};
 
 use crate::config::LoadError;
 
@@ -12,6 +12,15 @@ use crate::config::LoadError;
 pub(crate) fn refused(error: &LoadError) {
     for line in error.to_string().lines() {
         error!("{line}");
+    }
+}
+
+/// How many routers, in words.
+pub(crate) fn routers(config: &NodeConfig) -> String {
+    match config.routers() {
+        [] => "no router".into(),
+        [_] => "1 router".into(),
+        routers => format!("{} routers", routers.len()),
     }
 }
 
@@ -38,7 +47,7 @@ fn protocol(router: &impl fmt::Display, event: &Event) {
             info!("router \"{router}\": {from} -> {to}: {why}");
         }
         Event::BecameOwner { epoch } => {
-            info!("router \"{router}\": owns its addresses, for the {epoch}. time");
+            info!("router \"{router}\": owns its addresses (epoch {epoch})");
         }
         Event::LostOwnership { reason, .. } => {
             info!("router \"{router}\": gives its addresses up: {}", because(reason));

@@ -5,17 +5,15 @@ use std::fmt;
 use vrrp_core::{ChecksumMode, Mode, Preempt};
 use vrrp_net::{NodeConfig, RouterConfig};
 
+use crate::say;
+
 /// `Display`: a line for the node, and a block per router.
 #[derive(Debug)]
 pub(crate) struct Summary<'a>(pub(crate) &'a NodeConfig);
 
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.routers() {
-            [] => writeln!(f, "valid; no router, vipd would be idle")?,
-            [_] => writeln!(f, "valid; 1 router")?,
-            routers => writeln!(f, "valid; {} routers", routers.len())?,
-        }
+        writeln!(f, "valid, {}", say::routers(self.0))?;
         self.0.routers().iter().try_for_each(|router| write_router(router, f))
     }
 }

@@ -138,13 +138,14 @@ impl fmt::Display for ConfigError {
             (None, None) => {}
         }
         let setting = within.map_or(&self.path.0[..], |(_, setting)| setting);
-        if setting.is_empty() {
-            let root = self.path.0.is_empty();
-            f.write_str(if root { "the configuration" } else { "the entry" })?;
-        }
-        write_segments(setting, f)?;
-        if let Some(value) = &self.value {
-            write!(f, " = {value}")?;
+        match (setting, &self.value) {
+            ([], _) if self.path.0.is_empty() => f.write_str("the configuration")?,
+            ([], _) => f.write_str("the entry")?,
+            (_, None) => write_segments(setting, f)?,
+            (_, Some(value)) => {
+                write_segments(setting, f)?;
+                write!(f, " = {value}")?;
+            }
         }
         write!(f, " {}", self.problem)
     }

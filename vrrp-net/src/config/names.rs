@@ -13,7 +13,7 @@ pub struct InterfaceName(Arc<str>);
 impl InterfaceName {
     /// What is allowed, in words.
     pub const ALLOWED: &'static str =
-        "1 to 15 bytes without whitespace, '/' or ':', not '.' or '..'";
+        "a text of 1 to 15 bytes without whitespace, '/' or ':', not '.' or '..'";
 
     /// The kernel's own rule (`dev_valid_name`): 1–15 bytes, no whitespace, no `/` or `:`, and
     /// neither `.` nor `..`.
@@ -39,7 +39,7 @@ pub struct RouterName(Arc<str>);
 impl RouterName {
     /// What is allowed, in words.
     pub const ALLOWED: &'static str =
-        "1 to 64 of A-Z a-z 0-9 - _ . : @, the first a letter, a digit or _";
+        "a text of 1 to 64 of A-Z a-z 0-9 - _ . : @, the first a letter, a digit or _";
 
     /// Names must survive a log line, a shell and a file name without quoting.
     ///
@@ -64,7 +64,7 @@ pub struct Label(Arc<str>);
 
 impl Label {
     /// What is allowed, in words.
-    pub const ALLOWED: &'static str = "1 to 15 visible ASCII characters";
+    pub const ALLOWED: &'static str = "a text of 1 to 15 visible ASCII characters";
 
     /// The kernel keeps 15 bytes and would take any; `ip` and its readers need visible ones.
     ///

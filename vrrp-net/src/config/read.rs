@@ -14,7 +14,8 @@ use vrrp_core::{
 
 use super::conflicts::{Outline, conflicts};
 use super::error::{ConfigError, ConfigErrors, Path, Problem};
-use super::schema::{self, Keys, allowed};
+use super::schema::allowed::{self, Number};
+use super::schema::{self, Keys};
 use super::{InterfaceName, Label, NodeConfig, RouterConfig, RouterName, Value, Vip, duration};
 
 pub(super) fn node(root: &Value) -> Result<NodeConfig, ConfigErrors> {
@@ -72,12 +73,12 @@ impl Reader {
         let interface = self.required(&section, "interface", InterfaceName::ALLOWED, |value| {
             Ok(InterfaceName::new(text(value, InterfaceName::ALLOWED)?)?)
         });
-        let vrid = self.required(&section, "vrid", allowed::VRID, |value| {
-            Vrid::new(byte(value, allowed::VRID)?).ok_or(refuse(allowed::VRID))
+        let vrid = self.required(&section, "vrid", allowed::VRID.range, |value| {
+            Vrid::new(byte(value, allowed::VRID)?).ok_or(refuse(allowed::VRID.range))
         });
         let version = self.optional(&section, "version", version);
         let priority = self.optional(&section, "priority", |value| {
-            Priority::new(byte(value, allowed::PRIORITY)?).ok_or(refuse(allowed::PRIORITY))
+            Priority::new(byte(value, allowed::PRIORITY)?).ok_or(refuse(allowed::PRIORITY.range))
         });
         let interval = self.optional(&section, "advert_interval", |value| {
             interval(value, version.unwrap_or_default())
@@ -101,7 +102,9 @@ impl Reader {
             Refused
         })?;
         let mode = unicast.as_ref().map(|unicast| unicast.mode.clone());
-        let builder = Config::builder(vrid?, addresses)
+        // Any will do for judging the rest; an error has been noted.
+        let any_vrid = Vrid::new(1).ok_or(Refused);
+        let builder = Config::builder(vrid.or(any_vrid)?, addresses)
             .version(version?.unwrap_or_default())
             .priority(or_default(priority))
             .interval(or_default(interval))
@@ -386,10 +389,10 @@ fn boolean(value: &Value) -> Result<bool, Problem> {
     }
 }
 
-fn byte(value: &Value, allowed: &'static str) -> Result<u8, Problem> {
+fn byte(value: &Value, allowed: Number) -> Result<u8, Problem> {
     match value {
-        Value::Integer(number) => u8::try_from(*number).map_err(|_| refuse(allowed)),
-        other => Err(Problem::Type { found: other.kind(), allowed }),
+        Value::Integer(number) => u8::try_from(*number).map_err(|_| refuse(allowed.range)),
+        other => Err(Problem::Type { found: other.kind(), allowed: allowed.whole }),
     }
 }
 
@@ -404,7 +407,7 @@ fn version(value: &Value) -> Result<Version, Problem> {
     match byte(value, allowed::VERSION)? {
         2 => Ok(Version::V2),
         3 => Ok(Version::V3),
-        _ => Err(refuse(allowed::VERSION)),
+        _ => Err(refuse(allowed::VERSION.range)),
     }
 }
 

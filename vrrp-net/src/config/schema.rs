@@ -11,10 +11,19 @@ pub(super) const MAX_PREEMPT_DELAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What each setting takes, in the words of an error.
 pub(super) mod allowed {
+    /// What to say of a number out of range, and of what is no number.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Number {
+        pub(in super::super) range: &'static str,
+        pub(in super::super) whole: &'static str,
+    }
+
     pub(in super::super) const ROUTERS: &str = "any number of tables, each headed [[router]]";
-    pub(in super::super) const VRID: &str = "1 to 255";
-    pub(in super::super) const VERSION: &str = "2 or 3";
-    pub(in super::super) const PRIORITY: &str = "1 to 255";
+    pub(in super::super) const VRID: Number =
+        Number { range: "1 to 255", whole: "an integer, 1 to 255" };
+    pub(in super::super) const VERSION: Number =
+        Number { range: "2 or 3", whole: "the integer 2 or 3" };
+    pub(in super::super) const PRIORITY: Number = VRID;
     pub(in super::super) const PREEMPT_DELAY: &str = "a duration in quotes, \"0s\" to \"24h\"";
     pub(in super::super) const CHECKSUM: &str = "\"auto\", \"message-only\" or \"pseudo-header\"";
     pub(in super::super) const ADDRESSES: &str =

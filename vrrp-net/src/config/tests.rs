@@ -155,9 +155,9 @@ fn any_self_describing_format_will_do() {
     assert_eq!(
         error.unwrap_err().to_string(),
         "router \"api\": vrid is given twice; allowed: each key once\n\
-         router \"api\": interface is null; allowed: 1 to 15 bytes without whitespace, '/' or ':', \
+         router \"api\": interface is null; allowed: a text of 1 to 15 bytes without whitespace, '/' or ':', \
          not '.' or '..'\n\
-         router \"api\": vrid is a float; allowed: 1 to 255\n\
+         router \"api\": vrid is a float; allowed: an integer, 1 to 255\n\
          router \"api\": addresses is missing; allowed: a list of 1 to 255 addresses such as \
          [\"192.0.2.10\"]"
     );
