@@ -40,7 +40,8 @@ pub enum Direction {
 
 /// A running recording; it ends when it is dropped.
 ///
-/// Whatever had been sent when [`frames`](Self::frames) is called is in its answer.
+/// Whatever the kernel had received when [`frames`](Self::frames) is called is in its
+/// answer; the reading thread may lag behind, but that does not show.
 #[derive(Debug)]
 pub struct Capture {
     shared: Arc<Shared>,

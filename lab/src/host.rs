@@ -283,7 +283,15 @@ impl Host {
             netlink::set_up(index, true)?;
             link.addresses.iter().try_for_each(|&address| netlink::add_address(index, address))
         })?;
-        link.bridge.settle(&link.port)
+        link.bridge.settle(&link.port)?;
+        self.settle(link)
+    }
+
+    /// Waits until the interface sends, see [`netlink::settle`].
+    fn settle(&self, link: &Link) -> Result<(), Error> {
+        self.netlink(&format!("waiting for {}", link.interface), || {
+            netlink::settle(netlink::index(&link.interface)?)
+        })
     }
 
     fn links(&self) -> MutexGuard<'_, Vec<Link>> {
@@ -320,7 +328,8 @@ impl Host {
     pub fn link_up(&self) -> Result<(), Error> {
         let link = self.link("eth0")?;
         link.bridge.set_port_up(&link.port, true)?;
-        link.bridge.settle(&link.port)
+        link.bridge.settle(&link.port)?;
+        self.settle(&link)
     }
 
     /// The administrator takes the interface down. The kernel then drops its IPv6

@@ -113,10 +113,11 @@ pub(crate) fn set_port_forwarding(index: u32, forwarding: bool) -> io::Result<()
     acknowledged(RouteNetlinkMessage::SetLink(message), 0)
 }
 
-/// Waits until a bridge port that has a carrier forwards.
+/// Waits until an interface that has a carrier works, and a bridge's port forwards.
 ///
-/// The kernel tells the bridge of a new carrier up to a second late. Until then the port
-/// passes nothing, and the news would undo a change of its state that came before.
+/// The kernel tells of a new carrier up to a second late. Until then it drops what the
+/// interface should send, the port passes nothing, and the news would undo a change of
+/// the port's state that came before.
 pub(crate) fn settle(index: u32) -> io::Result<()> {
     let mut answer = Ok(false);
     // A port that somebody disabled stays so: not waiting for ever is all there is to do.
@@ -127,20 +128,21 @@ pub(crate) fn settle(index: u32) -> io::Result<()> {
     answer.map(drop)
 }
 
-fn is_settled(port: &LinkMessage) -> bool {
-    let has = |attribute| port.attributes.contains(&attribute);
-    let ready = port.header.flags.contains(LinkFlags::Up) && has(LinkAttribute::Carrier(1));
-    let forwards = |info: &LinkInfo| match info {
-        LinkInfo::PortData(InfoPortData::BridgePort(data)) => {
-            data.contains(&InfoBridgePort::State(BridgePortState::Forwarding))
-        }
-        _ => false,
-    };
-    let forwarding = port.attributes.iter().any(|a| match a {
-        LinkAttribute::LinkInfo(infos) => infos.iter().any(forwards),
-        _ => false,
+fn is_settled(link: &LinkMessage) -> bool {
+    let has = |attribute| link.attributes.contains(&attribute);
+    let has_carrier = link.header.flags.contains(LinkFlags::Up) && has(LinkAttribute::Carrier(1));
+    let port_state = link.attributes.iter().find_map(|attribute| {
+        let LinkAttribute::LinkInfo(infos) = attribute else { return None };
+        infos.iter().find_map(|info| {
+            let LinkInfo::PortData(InfoPortData::BridgePort(data)) = info else { return None };
+            data.iter().find_map(|d| match d {
+                InfoBridgePort::State(state) => Some(*state),
+                _ => None,
+            })
+        })
     });
-    !ready || (has(LinkAttribute::OperState(State::Up)) && forwarding)
+    let forwards = port_state.is_none_or(|state| state == BridgePortState::Forwarding);
+    !has_carrier || (has(LinkAttribute::OperState(State::Up)) && forwards)
 }
 
 /// The MAC address of an interface and whether it can pass frames (IFF_RUNNING).

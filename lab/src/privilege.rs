@@ -92,10 +92,7 @@ pub enum Verdict {
 #[doc(hidden)]
 #[track_caller]
 pub fn require_privilege(test: &str) -> Verdict {
-    let refused = match privileged() {
-        Ok(_) => return Verdict::Run,
-        Err(refused) => refused,
-    };
+    let Err(refused) = privileged() else { return Verdict::Run };
     // libtest knows the test by its path without the crate.
     let path = test.trim_end_matches("::{{closure}}");
     let name = path.split_once("::").map_or(path, |(_, name)| name);

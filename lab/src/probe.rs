@@ -333,11 +333,8 @@ fn locked(report: &Mutex<Report>) -> MutexGuard<'_, Report> {
 fn take_answers(socket: &Socket, start: Instant, probes: &mut [Asked]) {
     let mut bytes = [0; 64];
     loop {
-        let length = match io::Read::read(&mut &*socket, &mut bytes) {
-            Ok(length) => length,
-            // Nothing more, or an error that the network left; poll says if there is more.
-            Err(_) => return,
-        };
+        // An error is nothing more, or what the network left; poll says if there is more.
+        let Ok(length) = io::Read::read(&mut &*socket, &mut bytes) else { return };
         let Some((number, name)) = bytes[..length].split_first_chunk::<8>() else { continue };
         let number = usize::try_from(u64::from_be_bytes(*number)).unwrap_or(usize::MAX);
         let Some(probe) = probes.get_mut(number) else { continue };

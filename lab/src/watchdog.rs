@@ -18,7 +18,7 @@ while read -r change group; do
         remove) groups="${groups%% "$group" *} ${groups#* "$group" }" ;;
     esac
 done
-for group in $groups; do kill -9 -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -9 "-$group" 2>/dev/null; done
 "#;
 
 /// Has the process group killed when this program ends.

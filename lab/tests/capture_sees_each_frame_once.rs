@@ -35,6 +35,7 @@ fn every_broadcast_is_there_once_with_its_sender() {
     let capture = bridge.capture().unwrap();
     broadcast(&a, 500);
     broadcast(&b, 3);
+    capture.wait_for(SOON, |f| &*f.port == "b" && number(f) == Some(2)).expect("the last frame");
 
     let frames = capture.frames();
     let numbers = |port| -> Vec<u32> {
@@ -60,9 +61,10 @@ fn a_swallowed_frame_is_seen_where_it_was_sent_only() {
     let on_b = b.capture("eth0").unwrap();
 
     broadcast(&a, 1);
-    assert_eq!(on_b.frames().iter().filter_map(number).count(), 1);
+    on_b.wait_for(SOON, |f| number(f) == Some(0)).expect("a frame at b");
     a.port_disable().unwrap();
     broadcast(&a, 2);
+    on_bridge.wait_for(SOON, |f| number(f) == Some(1)).expect("the last frame");
 
     assert_eq!(on_bridge.frames().iter().filter_map(number).count(), 3);
     assert_eq!(on_b.frames().iter().filter_map(number).count(), 1);
@@ -94,6 +96,7 @@ fn the_file_is_read_by_tcpdump() {
     let a = lab.host("a", &bridge, &["10.0.0.1/24"]).unwrap();
     let capture = bridge.capture().unwrap();
     broadcast(&a, 7);
+    capture.wait_for(SOON, |f| number(f) == Some(6)).expect("the last frame");
     let file = a.run_dir().join("lan.pcap");
     capture.write_pcap(&file).unwrap();
     let text = match a.exec(["tcpdump", "-nr", "/run/lan.pcap", "--nano", "udp", "port", "9"]) {

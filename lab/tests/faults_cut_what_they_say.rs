@@ -3,9 +3,11 @@
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
-use lab::{Bridge, Fault, Host, Lab, Mac, Traffic, eventually};
+use lab::{Bridge, Fault, Host, Lab, Mac, Traffic, eventually, within};
 
 const SOON: Duration = Duration::from_secs(5);
+/// Far longer than a frame takes through a bridge.
+const MOMENT: Duration = Duration::from_millis(200);
 
 struct Segment {
     lab: Lab,
@@ -55,8 +57,11 @@ fn heard(from: &Host, to: &Host, count: usize) -> usize {
         }
     })
     .unwrap();
+    let arrived = || capture.frames().iter().filter(|f| f.data.ends_with(b"heard")).count();
+    // Frames go through the kernel while we wait for nothing: a moment for the last.
+    let _ = within(MOMENT, "all frames arrive", || arrived() == count);
     assert_eq!(capture.lost(), 0);
-    capture.frames().iter().filter(|f| f.data.ends_with(b"heard")).count()
+    arrived()
 }
 
 /// Sends a frame of the VRRP protocol in each family and counts those that arrive.
@@ -78,7 +83,9 @@ fn vrrp_heard(from: &Host, to: &Host) -> usize {
         }
     })
     .unwrap();
-    capture.frames().iter().filter(|f| f.vrrp().is_some()).count()
+    let arrived = || capture.frames().iter().filter(|f| f.vrrp().is_some()).count();
+    let _ = within(MOMENT, "both frames arrive", || arrived() == 2);
+    arrived()
 }
 
 #[test]

@@ -91,9 +91,11 @@ fn keepalived_speaks_version_2_with_a_password_to_a_unicast_peer() {
     assert_eq!(seen.auth, Some((1, *b"secretsx")));
     assert_eq!(seen.dst, "10.0.0.2".parse::<IpAddr>().unwrap());
     assert!(seen.checksum_ok(), "{seen:?}");
-    let addresses = a.addresses("eth0").unwrap();
-    let vip = addresses.iter().find(|a| a.ip == "10.0.0.100".parse::<IpAddr>().unwrap());
-    assert_eq!(vip.and_then(|v| v.label.as_deref()), Some("vip"), "{addresses:?}");
+    let vip: IpAddr = "10.0.0.100".parse().unwrap();
+    eventually(SOON, "the VIP has its label", || {
+        let addresses = a.addresses("eth0").unwrap();
+        addresses.iter().any(|a| a.ip == vip && a.label.as_deref() == Some("vip"))
+    });
 }
 
 #[test]

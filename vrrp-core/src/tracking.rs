@@ -312,6 +312,11 @@ mod tests {
         assert_eq!(weight(253).times(i64::MIN), Contribution::Adds(-254));
         assert_eq!(weight(-253).times(i64::MIN), Contribution::Adds(254));
         assert_eq!(weight(-253).times(0), Contribution::Adds(0));
+        for number in -300..=300 {
+            let clamped = number.clamp(-254, 254);
+            assert_eq!(weight(1).times(number.into()), Contribution::Adds(clamped));
+            assert_eq!(weight(-1).times(number.into()), Contribution::Adds(-clamped));
+        }
     }
 
     fn contributions() -> impl Strategy<Value = Vec<Contribution>> {

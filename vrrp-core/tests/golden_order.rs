@@ -227,9 +227,11 @@ fn discards_tell_what_was_found() {
     case.meta.ttl = 64;
     case.assert_discarded(Discard::TtlNot255 { found: 64 });
 
-    let mut case = Case::v3_ipv4();
-    case.set(1, 9);
-    case.assert_discarded(Discard::VridUnknown { found: 9 });
+    for found in [6, 8] {
+        let mut case = Case::v3_ipv4();
+        case.set(1, found);
+        case.assert_discarded(Discard::VridUnknown { found });
+    }
 
     let mut case = Case::v3_ipv4();
     case.packet.pop();
@@ -333,6 +335,19 @@ fn v2_over_ipv6_has_no_place_for_a_password() {
     case.set(4, 1);
     case.set(5, 1);
     case.assert_discarded(Discard::AuthFailure);
+}
+
+#[test]
+fn only_v3_asks_for_a_link_local_first_address() {
+    let mut case = Case::v3_ipv6();
+    case.policy.version = Version::V2;
+    case.policy.allow_v2_ipv6 = true;
+    case.policy.addresses = None;
+    case.set(0, 0x21);
+    case.set(4, 0);
+    case.set(5, 1);
+    case.set(8, 0x20);
+    case.assert_accepted(&[]);
 }
 
 #[test]

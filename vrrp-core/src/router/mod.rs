@@ -261,6 +261,12 @@ impl VirtualRouter {
         tracked.max(floor).min(Priority::MAX_BACKUP)
     }
 
+    /// The address to send from, and the one that decides ties. An Active keeps one that was lost
+    /// for the grace.
+    pub fn source(&self) -> Option<IpAddr> {
+        self.standing.source()
+    }
+
     /// The counters.
     pub fn stats(&self) -> &Stats {
         &self.stats

@@ -201,6 +201,17 @@ mod tests {
                 );
             }
         }
+        // A sum whose halves carry once more when they are added.
+        for ones in 0..20 {
+            for at in 0..4 {
+                for value in 1..=0xff {
+                    let mut octets = alloc::vec![0xff; ones * 4];
+                    octets.extend([0; 4]);
+                    octets[ones * 4 + at] = value;
+                    assert_eq!(Sum::default().add_octets(&octets).checksum(), rfc1071(&octets));
+                }
+            }
+        }
         let largest = alloc::vec![0xff; 65_535];
         assert_eq!(Sum::default().add_octets(&largest).checksum(), rfc1071(&largest));
     }

@@ -77,8 +77,8 @@ impl Driver {
         if reach == Reach::Multicast && matches!(spec.audience, Audience::Only(_)) {
             return Ok(());
         }
-        let source = router.snapshot().source;
-        let source = source.ok_or_else(|| io::Error::from_raw_os_error(libc::EADDRNOTAVAIL))?;
+        let source =
+            router.source().ok_or_else(|| io::Error::from_raw_os_error(libc::EADDRNOTAVAIL))?;
         let socket = self.sockets.get(link, config.family(), reach).ok_or_else(gone)?;
         self.message.resize(config.message_len(), 0);
         let mut result = Ok(());

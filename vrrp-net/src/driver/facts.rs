@@ -99,18 +99,17 @@ impl Driver {
     /// Others remove the VIPs faster than it makes sense to put them back: let another node try.
     fn contested(&mut self, id: RouterId, removals: usize) {
         let Some(router) = self.names.get_mut(id) else { return };
-        router.contested_until = Some(clock::now() + CONTEST_PENALTY);
         router.facts.eligible = false;
         let facts = router.facts;
+        self.names.contest(id, clock::now() + CONTEST_PENALTY);
         self.notice(id, Notice::Contested { removals });
         self.input(id, Input::Facts(facts));
     }
 
     /// Lets routers compete again whose penalty is over.
     pub(super) fn restore_contested(&mut self) {
-        for id in self.names.contests_over(clock::now()) {
+        while let Some(id) = self.names.pop_contest(clock::now()) {
             let Some(router) = self.names.get_mut(id) else { continue };
-            router.contested_until = None;
             router.facts.eligible = true;
             let facts = router.facts;
             self.input(id, Input::Facts(facts));

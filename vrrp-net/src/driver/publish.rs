@@ -1,6 +1,6 @@
 //! What the node shows to the outside: events in order, and the latest status.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
@@ -23,7 +23,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) events: broadcast::Sender<NodeEvent>,
-    routers: Mutex<Vec<(RouterId, RouterStatus)>>,
+    routers: Mutex<BTreeMap<RouterId, RouterStatus>>,
     last_turn: AtomicU64,
 }
 
@@ -36,7 +36,7 @@ impl Shared {
     pub(crate) fn routers(&self) -> Vec<RouterStatus> {
         // A status is replaced whole, so one left by a panicking thread is whole too.
         let routers = self.routers.lock().unwrap_or_else(PoisonError::into_inner);
-        routers.iter().map(|(_, status)| status.clone()).collect()
+        routers.values().cloned().collect()
     }
 
     pub(crate) fn last_turn(&self) -> Instant {
@@ -104,26 +104,24 @@ impl Driver {
             }
         };
         for id in changed {
-            let known = routers.iter().position(|(other, _)| *other == id);
-            let status =
-                self.names.get(id).zip(self.set.router(id)).map(|(names, router)| RouterStatus {
-                    name: names.config.name().clone(),
-                    interface: names.config.interface().clone(),
-                    vips: names.config.vips().to_vec(),
-                    snapshot: router.snapshot(),
-                    stats: router.stats().clone(),
-                    packets_lost: self
-                        .publisher
-                        .lost_packets
-                        .get(&names.link)
-                        .copied()
-                        .unwrap_or_default(),
-                });
-            match (known, status) {
-                (Some(at), Some(status)) => routers[at].1 = status,
-                (None, Some(status)) => routers.push((id, status)),
-                (Some(at), None) => drop(routers.remove(at)),
-                (None, None) => {}
+            let Some((names, router)) = self.names.get(id).zip(self.set.router(id)) else {
+                routers.remove(&id);
+                continue;
+            };
+            let lost = self.publisher.lost_packets.get(&names.link).copied().unwrap_or_default();
+            let status = routers.entry(id).or_insert_with(|| RouterStatus {
+                name: names.config.name().clone(),
+                interface: names.config.interface().clone(),
+                vips: Vec::new(),
+                snapshot: router.snapshot(),
+                stats: router.stats().clone(),
+                packets_lost: lost,
+            });
+            status.snapshot = router.snapshot();
+            status.stats.clone_from(router.stats());
+            status.packets_lost = lost;
+            if status.vips != names.config.vips() {
+                status.vips = names.config.vips().to_vec();
             }
         }
     }

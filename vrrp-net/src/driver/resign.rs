@@ -124,13 +124,18 @@ impl Driver {
     /// Takes the next step of a resignation that is under way.
     pub(super) fn follow_resignation(&mut self) {
         self.forget_left(false);
-        let now = clock::now();
-        let released =
-            self.names.iter().all(|(id, _)| self.address_state(id) == AddressState::Absent);
-        let Some(resignation) = &mut self.resignation else { return };
-        if resignation.waiting.is_empty() {
+        if self.resignation.as_ref().is_none_or(|resignation| resignation.waiting.is_empty()) {
             return;
         }
+        let now = clock::now();
+        let held: Vec<IpAddr> = self
+            .names
+            .iter()
+            .filter(|(id, _)| self.address_state(*id) != AddressState::Absent)
+            .flat_map(|(_, router)| router.config.vips().iter().map(|vip| vip.address()))
+            .collect();
+        let released = held.is_empty();
+        let Some(resignation) = &mut self.resignation else { return };
         match resignation.stage {
             Stage::Releasing if released => {
                 resignation.stage = Stage::Listing { quiet: 0 };
@@ -150,7 +155,7 @@ impl Driver {
                 let result = if released || proved {
                     resignation.result()
                 } else {
-                    Resigned::StillPresent(Vec::new())
+                    Resigned::StillPresent(held.clone())
                 };
                 let (_, reply) = resignation.waiting.swap_remove(index);
                 // A caller that stopped waiting has no use for the answer.

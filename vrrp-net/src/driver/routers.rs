@@ -19,7 +19,12 @@ pub(super) struct Names {
     routers: BTreeMap<RouterId, Router>,
     links: BTreeMap<InterfaceName, LinkId>,
     next_router: u32,
+    /// Whose status may have changed since it was published.
     changed: BTreeSet<RouterId>,
+    /// Those that left the configuration and still have something to give up.
+    leaving: BTreeSet<RouterId>,
+    /// Until when those stay out whose addresses others keep removing.
+    contested: BTreeMap<RouterId, Instant>,
 }
 
 /// What the driver knows of a router beside the core.
@@ -29,9 +34,6 @@ pub(super) struct Router {
     pub(super) link: LinkId,
     pub(super) facts: Facts,
     pub(super) send_failing: bool,
-    pub(super) contested_until: Option<Instant>,
-    /// Left the configuration; goes once its addresses are gone.
-    pub(super) leaving: bool,
 }
 
 impl Names {
@@ -69,21 +71,26 @@ impl Names {
     /// The routers of that name, or all.
     pub(super) fn select(&self, name: Option<&RouterName>) -> Vec<RouterId> {
         self.iter()
-            .filter(|(_, router)| !router.leaving)
+            .filter(|(id, _)| !self.leaving.contains(id))
             .filter(|(_, router)| name.is_none_or(|name| router.config.name() == name))
             .map(|(id, _)| id)
             .collect()
     }
 
-    pub(super) fn next_contest_end(&self) -> Option<Instant> {
-        self.routers.values().filter_map(|router| router.contested_until).min()
+    /// Keeps a router out until then.
+    pub(super) fn contest(&mut self, id: RouterId, until: Instant) {
+        self.contested.insert(id, until);
     }
 
-    pub(super) fn contests_over(&self, now: Instant) -> Vec<RouterId> {
-        self.iter()
-            .filter(|(_, router)| router.contested_until.is_some_and(|until| until <= now))
-            .map(|(id, _)| id)
-            .collect()
+    pub(super) fn next_contest_end(&self) -> Option<Instant> {
+        self.contested.values().copied().min()
+    }
+
+    /// Forgets and returns one router whose time out is over.
+    pub(super) fn pop_contest(&mut self, now: Instant) -> Option<RouterId> {
+        let (&id, _) = self.contested.iter().find(|(_, until)| **until <= now)?;
+        self.contested.remove(&id);
+        Some(id)
     }
 
     fn link(&mut self, interface: &InterfaceName) -> LinkId {
@@ -112,7 +119,9 @@ impl Driver {
             let known = self
                 .names
                 .iter()
-                .find(|(_, router)| !router.leaving && is_same(&router.config, new))
+                .find(|(id, router)| {
+                    !self.names.leaving.contains(id) && is_same(&router.config, new)
+                })
                 .map(|(id, _)| id);
             match known {
                 Some(id) => self.change(id, new)?,
@@ -133,14 +142,7 @@ impl Driver {
             .map_err(|error| ReconfigureError::refused(config.name(), &error))?;
         self.names.next_router += 1;
         let facts = Facts { eligible: true, ..Facts::default() };
-        let router = Router {
-            config: config.clone(),
-            link,
-            facts,
-            send_failing: false,
-            contested_until: None,
-            leaving: false,
-        };
+        let router = Router { config: config.clone(), link, facts, send_failing: false };
         self.names.routers.insert(id, router);
         self.ask_kernel(Request::Assign(assignment(id, link, config)));
         self.input(id, Input::Startup);
@@ -171,9 +173,7 @@ impl Driver {
 
     /// A router leaves: it gives up at once, and is forgotten when its addresses are gone.
     fn leave(&mut self, id: RouterId) {
-        if let Some(router) = self.names.get_mut(id) {
-            router.leaving = true;
-        }
+        self.names.leaving.insert(id);
         let handoff = Handoff {
             mode: ResignMode::RemoveFirst,
             deadline: clock::now() + LEAVE_WITHIN,
@@ -184,21 +184,17 @@ impl Driver {
 
     /// Forgets routers that left and have no addresses any more; all that left with `now`.
     pub(super) fn forget_left(&mut self, now: bool) {
-        let left: Vec<RouterId> = self
-            .names
-            .iter()
-            .filter(|(_, router)| router.leaving)
-            .map(|(id, _)| id)
-            .filter(|&id| {
-                let absent = self.set.router(id).is_none_or(|router| {
-                    router.snapshot().addresses == vrrp_core::AddressState::Absent
-                });
-                now || absent
-            })
-            .collect();
+        let is_absent = |id: &RouterId| {
+            let state = self.set.router(*id).map(|router| router.snapshot().addresses);
+            state.is_none_or(|state| state == vrrp_core::AddressState::Absent)
+        };
+        let left: Vec<RouterId> =
+            self.names.leaving.iter().copied().filter(|id| now || is_absent(id)).collect();
         for id in left {
             self.set.remove(clock::now(), id);
             self.names.routers.remove(&id);
+            self.names.leaving.remove(&id);
+            self.names.contested.remove(&id);
             self.names.mark(id);
             self.ask_kernel(Request::Forget(id));
         }

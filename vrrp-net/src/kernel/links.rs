@@ -100,12 +100,20 @@ impl Kernel {
     pub(super) fn link_changed(&mut self, link: Link) {
         let (ifindex, name) = (link.ifindex, link.name.clone());
         let before = self.links.all.insert(ifindex, link);
-        let renamed = before.as_ref().is_some_and(|before| before.name != name);
-        if renamed && let Some(id) = self.links.used_by_index(ifindex) {
+        let now = &self.links.all[&ifindex];
+        let changed = |what: fn(&Link, &Link) -> bool| {
+            before.as_ref().is_some_and(|before| what(before, now))
+        };
+        let renamed = changed(|before, now| before.name != now.name);
+        let returned = changed(|before, now| !before.running && now.running);
+        let new_mac = changed(|before, now| before.mac != now.mac);
+        // Opened anew, the sockets join the group anew: a switch that watches memberships may
+        // have forgotten this port while the link was down, or know it by another MAC.
+        if (renamed || returned || new_mac)
+            && let Some(id) = self.links.used_by_index(ifindex)
+        {
             self.close_sockets(id);
         }
-        let now = &self.links.all[&ifindex];
-        let new_mac = before.as_ref().is_some_and(|before| before.mac != now.mac);
         for router in self.routers.on_interface(&name) {
             self.provide_for(router);
             if new_mac {

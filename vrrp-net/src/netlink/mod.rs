@@ -4,6 +4,8 @@
 //! changes is another socket. Both are plain descriptors: the thread that uses them waits on
 //! one epoll for everything, and needs no async runtime for it.
 
+mod addresses;
+mod links;
 mod parse;
 mod request;
 mod watch;

@@ -41,6 +41,7 @@ pub(crate) enum Reach {
 pub(crate) struct VrrpSocket {
     socket: Socket,
     family: Family,
+    reach: Reach,
     ifindex: u32,
 }
 
@@ -104,10 +105,11 @@ impl VrrpSocket {
                 }
             }
         }
-        Ok(Self { socket, family, ifindex })
+        Ok(Self { socket, family, reach, ifindex })
     }
 
-    /// The next packet. `None` when there is none, or when what was read was no whole packet.
+    /// The next packet. `None` when there is none, or when what was read was no whole packet or
+    /// one for the other kind of socket.
     ///
     /// IPv4 raw sockets deliver the IP header; the message's length comes from there, never from
     /// the frame, whose padding is thus cut off. IPv6 ones deliver the message alone.
@@ -152,6 +154,10 @@ impl VrrpSocket {
                     (source.into(), destination.into(), ttl, octets)
                 }),
         };
+        // On IPv4 the filter has done this already; on IPv6 it cannot see the header.
+        let is_ours =
+            |destination: &IpAddr| destination.is_multicast() == (self.reach == Reach::Multicast);
+        let packet = packet.filter(|(_, destination, ..)| is_ours(destination));
         Ok(packet.map(|(source, destination, ttl, payload)| Packet {
             meta: RxMeta { source, destination, ttl, received_at, checksum_verified: false },
             payload,
