@@ -1,6 +1,7 @@
 //! Promise (B24): an Active that loses its link, or the address that it sends from, is silent and
 //! without the VIP at once, and the other takes over within its down interval. It never advertises
 //! from a VIP. When what was lost is back, so is the router.
+#![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Promise (A18): VIPs are compared as addresses, however they are spelled, and what can be nobody's
 //! address is refused before anything privileged is tried.
+#![allow(clippy::unwrap_used)]
 
 use lab::{Host, eventually};
 use promises::{Family, Router, SOON, Segment, adverts, parse, restricted, vipd, wait_for_advert};

@@ -1,6 +1,7 @@
 //! Promise (A22): a VIP that is somebody's permanent address on the interface is not taken: `vipd`
 //! says so and changes nothing. Unless this host is the owner (priority 255), or the address has
 //! the form in which a VRRP daemon that was killed leaves one behind.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! Promise (A20): who takes a VIP over tells the segment at once, several times, again a little
 //! later, and from then on every minute or as often as asked; nobody else announces it.
+#![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,6 @@
 //! Promise: what cannot work is refused at the start, each with its own exit status and a sentence,
 //! and with nothing changed; what goes wrong later is survived.
+#![allow(clippy::unwrap_used)]
 
 use std::process::Command;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Promise (B06): version 3 over IPv4 works beside routers of either reading of its checksum. Both
 //! styles are accepted in every mode and a wrong sum in none; `auto` answers in the style that it
 //! hears, and the other modes send what they say.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

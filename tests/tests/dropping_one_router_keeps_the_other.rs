@@ -1,5 +1,6 @@
 //! Promise (B39): routers of one subnet do not lose their VIPs to each other. A VIP with a prefix
 //! length may make another one secondary, and the kernel removes it with its primary.
+#![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
 use std::time::Duration;

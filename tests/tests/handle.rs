@@ -1,5 +1,6 @@
 //! Promise: an embedder that holds a `Node` sees what is true, in order; gives VIPs up with proof;
 //! and changes settings without a flap.
+#![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
 use std::process::Command;

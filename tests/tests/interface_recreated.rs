@@ -1,5 +1,6 @@
 //! Promise (B23): an interface that is deleted and made again, with another index, is followed by
 //! its name: the router speaks, hears and owns on it as before. Meanwhile the other one serves.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! Promise (B10): a router that starts while its interface is down takes part as soon as the
 //! interface can be used: at once over IPv4, and over IPv6 when duplicate address detection has
 //! ended.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

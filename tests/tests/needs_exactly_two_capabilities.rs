@@ -1,5 +1,6 @@
 //! Promise (A23): `vipd` needs CAP_NET_ADMIN and CAP_NET_RAW and nothing else. Without one of them
 //! it says so in one sentence, ends with status 4, and has changed nothing.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! Promise: of several routers one owns the VIP. When it dies another takes over, not before its
 //! time and soon after; when it comes back it takes the VIP back; a planned stop costs a client
 //! nothing. With our own routers, and with keepalived in either place.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

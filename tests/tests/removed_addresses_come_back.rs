@@ -1,6 +1,7 @@
 //! Promise (B28): a VIP that another program removes is back within milliseconds and is announced
 //! again, and ownership does not move. Who fights on and on wins in the end: then the other router
 //! serves.
+#![allow(clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
 

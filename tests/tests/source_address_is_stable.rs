@@ -1,5 +1,6 @@
 //! Promise (B13): advertisements come from the same address whatever the order in which addresses
 //! were added, never from a VIP, and from another only when that one is gone.
+#![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
 use std::time::Duration;

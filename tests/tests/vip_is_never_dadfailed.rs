@@ -1,5 +1,6 @@
 //! Promise (B12): an IPv6 VIP works from the moment its owner has it, whoever else still has it:
 //! it is never tentative and never `dadfailed`.
+#![allow(clippy::unwrap_used)]
 
 use std::net::IpAddr;
 use std::time::Duration;
