@@ -13,6 +13,7 @@ use crate::netlink::Address;
 /// The source for a router on the interface `ifindex`, among all `addresses` of the node.
 ///
 /// - A configured source is taken when it is on the interface, and nothing else is.
+/// - `current`, the source in use, stays as long as it could be chosen at all.
 /// - IPv4: the interface's first primary address (the kernel lists them in order of age).
 /// - IPv6: the numerically lowest permanent link-local address that is not tentative.
 ///
@@ -22,6 +23,7 @@ pub(crate) fn select(
     ifindex: u32,
     family: Family,
     configured: Option<IpAddr>,
+    current: Option<IpAddr>,
     is_vip: impl Fn(&Address) -> bool,
 ) -> Option<IpAddr> {
     let usable = addresses
@@ -31,9 +33,15 @@ pub(crate) fn select(
     if let Some(configured) = configured {
         return usable.map(|a| a.ip).find(|&ip| ip == configured);
     }
-    match family {
-        Family::V4 => usable.filter(|a| !a.secondary).map(|a| a.ip).next(),
-        Family::V6 => usable.filter(|a| a.permanent && is_link_local(a.ip)).map(|a| a.ip).min(),
+    let choices = usable.filter(|a| match family {
+        Family::V4 => !a.secondary,
+        Family::V6 => a.permanent && is_link_local(a.ip),
+    });
+    let mut choices = choices.map(|a| a.ip);
+    match (current, family) {
+        (Some(current), _) if choices.clone().any(|ip| ip == current) => Some(current),
+        (_, Family::V4) => choices.next(),
+        (_, Family::V6) => choices.min(),
     }
 }
 
@@ -61,7 +69,24 @@ mod tests {
 
     fn chosen(addresses: &[Address], family: Family) -> Option<String> {
         let vip = |a: &Address| ["fe80::50", "10.0.0.50"].contains(&a.ip.to_string().as_str());
-        select(addresses, 7, family, None, vip).map(|ip| ip.to_string())
+        select(addresses, 7, family, None, None, vip).map(|ip| ip.to_string())
+    }
+
+    #[test]
+    fn b13_the_source_in_use_stays_until_it_cannot_be_used() {
+        let current = Some("fe80::2".parse().unwrap());
+        let mut list = ["fe80::1", "fe80::2"].map(address);
+        let chosen = |list: &[Address]| select(list, 7, Family::V6, None, current, |_| false);
+        assert_eq!(chosen(&list), current);
+        list[1].dad_failed = true;
+        assert_eq!(chosen(&list), Some("fe80::1".parse().unwrap()));
+
+        let current = Some("10.0.0.8".parse().unwrap());
+        let mut list = ["10.0.0.7", "10.0.0.8"].map(address);
+        let chosen = |list: &[Address]| select(list, 7, Family::V4, None, current, |_| false);
+        assert_eq!(chosen(&list), current);
+        list[1].secondary = true;
+        assert_eq!(chosen(&list), Some("10.0.0.7".parse().unwrap()));
     }
 
     #[test]
@@ -89,8 +114,9 @@ mod tests {
     #[test]
     fn b15_a_configured_source_is_taken_when_it_is_there_and_nothing_else_is() {
         let list = [address("10.0.0.7"), address("10.0.0.8")];
-        let wanted =
-            |ip: &str| select(&list, 7, Family::V4, Some(ip.parse().unwrap()), |_| false).is_some();
+        let wanted = |ip: &str| {
+            select(&list, 7, Family::V4, Some(ip.parse().unwrap()), None, |_| false).is_some()
+        };
         assert!(wanted("10.0.0.8"));
         assert!(!wanted("10.0.0.9"));
     }

@@ -1,4 +1,5 @@
 use std::fmt::Write;
+use std::fs;
 use std::net::IpAddr;
 use std::process::Command;
 use std::time::Duration;
@@ -88,6 +89,11 @@ impl Keepalived {
     /// When it cannot be started. What it thinks of its configuration is in the log.
     pub fn start(&self, host: &Host) -> Result<Process, Error> {
         let config = host.write("keepalived.conf", self.config())?;
+        for pid_file in ["keepalived.pid", "vrrp.pid"] {
+            // One that was killed leaves them, and its child may be a zombie for a moment, which
+            // its successor takes for a running predecessor. Most often there is none to remove.
+            let _ = fs::remove_file(host.run_dir().join(pid_file));
+        }
         let mut command = Command::new("keepalived");
         command.args(["--dont-fork", "--vrrp", "--log-console", "--log-detail", "--no-syslog"]);
         command.args(["--pid", "/run/keepalived.pid", "--vrrp_pid", "/run/vrrp.pid"]);

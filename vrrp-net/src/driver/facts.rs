@@ -64,7 +64,7 @@ impl Driver {
             }
             Report::Evicted { router, address } => {
                 if let Some(resignation) = &mut self.resignation {
-                    resignation.rival_seen();
+                    resignation.rival_seen(address);
                 }
                 self.notice(router, Notice::AddressEvicted { address });
             }

@@ -4,6 +4,7 @@
 //! times, since another program may put them back (deployed hosts have several agents that touch
 //! VIPs). The result says what the lists said, never what was hoped.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -15,9 +16,10 @@ use crate::clock;
 use crate::kernel::Request;
 use crate::node::Resigned;
 
-/// Lists without a VIP that it takes to believe that nobody puts them back.
-const QUIET_LISTS: u32 = 3;
-/// As above, once somebody was seen to put one back: longer than a rival's usual loop.
+/// Lists without a VIP that it takes to believe that nobody puts them back: 80 ms, longer than a
+/// rival's usual loop, which finds the VIP in place until it is removed.
+const QUIET_LISTS: u32 = 5;
+/// As above, once somebody was seen to put one back.
 const QUIET_LISTS_AFTER_RIVAL: u32 = 10;
 const BETWEEN_LISTS: Duration = Duration::from_millis(20);
 
@@ -29,6 +31,8 @@ pub(super) struct Resignation {
     quiet_needed: u32,
     /// Whether any router had or may have had addresses when it began.
     had_addresses: bool,
+    /// What somebody put back since the last proof. Taken away again each time.
+    put_back: BTreeSet<IpAddr>,
     last_list: Result<Vec<IpAddr>, String>,
 }
 
@@ -56,7 +60,8 @@ impl Resignation {
     }
 
     /// Somebody put a VIP back, and it was taken away again.
-    pub(super) fn rival_seen(&mut self) {
+    pub(super) fn rival_seen(&mut self, address: IpAddr) {
+        self.put_back.insert(address);
         self.quiet_needed = QUIET_LISTS_AFTER_RIVAL;
         match &mut self.stage {
             Stage::ListDue { quiet, .. } | Stage::Listing { quiet } => *quiet = 0,
@@ -70,6 +75,7 @@ impl Resignation {
         self.last_list = list;
         let quiet = if is_quiet { quiet + 1 } else { 0 };
         self.stage = if quiet >= self.quiet_needed {
+            self.put_back.clear();
             Stage::Proved
         } else {
             Stage::ListDue { at: now + BETWEEN_LISTS, quiet }
@@ -79,7 +85,11 @@ impl Resignation {
     fn result(&self) -> Resigned {
         match &self.last_list {
             Ok(present) if present.is_empty() && self.stage == Stage::Proved => Resigned::Removed,
-            Ok(present) if !present.is_empty() => Resigned::StillPresent(present.clone()),
+            // A list rarely shows what is taken away as soon as it is put back.
+            Ok(present) if !(present.is_empty() && self.put_back.is_empty()) => {
+                let again = self.put_back.iter().filter(|address| !present.contains(address));
+                Resigned::StillPresent(present.iter().chain(again).copied().collect())
+            }
             Ok(_) => Resigned::Unknown("the deadline passed before the proof was complete".into()),
             Err(error) => Resigned::Unknown(error.clone()),
         }
@@ -108,6 +118,7 @@ impl Driver {
             stage: Stage::Releasing,
             quiet_needed: 1,
             had_addresses: false,
+            put_back: BTreeSet::new(),
             last_list: Ok(Vec::new()),
         });
         // A host that held nothing has nobody to fight: one list is proof enough.

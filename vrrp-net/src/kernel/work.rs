@@ -57,7 +57,8 @@ impl Kernel {
             let Some(assignment) = self.routers.work(router).map(|w| w.assignment.clone()) else {
                 continue;
             };
-            let facts = self.facts(&assignment);
+            let current = self.routers.work(router).and_then(|w| w.reported?.1);
+            let facts = self.facts(&assignment, current);
             let Some(work) = self.routers.work(router) else { continue };
             if work.reported != Some(facts) {
                 work.reported = Some(facts);
@@ -67,7 +68,7 @@ impl Kernel {
         }
     }
 
-    fn facts(&self, router: &Assignment) -> (bool, Option<IpAddr>) {
+    fn facts(&self, router: &Assignment, current: Option<IpAddr>) -> (bool, Option<IpAddr>) {
         let Some(link) = self.links.named(&router.interface) else { return (false, None) };
         let usable =
             link.running && self.links.can_receive(router.link, router.family, router.reach);
@@ -76,6 +77,7 @@ impl Kernel {
             link.ifindex,
             router.family,
             router.source,
+            current,
             |address| self.routers.is_vip(address),
         );
         (usable, source)
