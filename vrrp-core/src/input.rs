@@ -33,7 +33,8 @@ pub enum Input {
     /// Go back to the ordinary priority after `ForceClaim`.
     ReleaseClaim,
     /// The addresses are on the interface already and a predecessor handed them over: become
-    /// Active in place, without a transition that the link could notice.
+    /// Active in place, without a transition that the link could notice. Said instead of
+    /// `Startup`, after good `Facts`; where something else forbids running it changes nothing.
     Adopt,
     /// The successor's gratuitous ARP or neighbour advertisement was seen: clients have moved,
     /// and held addresses can go.

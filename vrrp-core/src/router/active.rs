@@ -106,16 +106,12 @@ impl VirtualRouter {
         self.enter(now, State::Initialize, reason);
     }
 
-    /// What every way out of Active has in common: nothing that only an Active does stays armed,
-    /// and whoever acts on ownership hears of its end before the removal is asked for.
+    /// What every way out of Active has in common: nothing that only an Active does stays armed
+    /// (the grace of a lost source address is about a fact, and runs on), and whoever acts on ownership hears of its end before the removal is asked for.
     pub(super) fn leave_active(&mut self, reason: Reason) {
-        for timer in [
-            Timer::AdvertDue,
-            Timer::AnnounceRepeat,
-            Timer::AnnounceRefresh,
-            Timer::AddressRetry,
-            Timer::SourceGrace,
-        ] {
+        for timer in
+            [Timer::AdvertDue, Timer::AnnounceRepeat, Timer::AnnounceRefresh, Timer::AddressRetry]
+        {
             self.timers.disarm(timer);
         }
         self.outbox.retract_announcements();

@@ -40,8 +40,9 @@ impl VirtualRouter {
 
     /// Another member went from Active to Backup.
     pub(crate) fn demote(&mut self, now: Instant, other: &Self) {
+        // It may have been asleep as well: then it says nothing, like the other.
+        let now = self.advance(now);
         if self.state == State::Active {
-            let now = self.advance(now);
             self.claim_after = self.claim_after.max(other.claim_after);
             self.leave_active(Reason::Group);
             self.remove_and_resign();

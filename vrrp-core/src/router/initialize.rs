@@ -37,9 +37,17 @@ impl VirtualRouter {
     }
 
     /// A predecessor left the addresses in place for us: own them without a transition that the
-    /// link could notice. Only from Initialize, and only when the facts allow to run.
+    /// link could notice. Only from Initialize, and only when everything but the missing `Startup`
+    /// allows to run; after `Startup` it would be too late, as that leads to Backup at once.
+    ///
+    /// What other members of a sync group say is heard afterwards, when they have adopted too.
     pub(super) fn adopt(&mut self, now: Instant) {
-        if self.state != State::Initialize || self.standing.impediment().is_some() {
+        if self.state != State::Initialize {
+            return;
+        }
+        let was_started = core::mem::replace(&mut self.standing.started, true);
+        if self.standing.own_impediment().is_some() {
+            self.standing.started = was_started;
             return;
         }
         self.ownership.inherit();

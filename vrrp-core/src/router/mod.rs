@@ -430,11 +430,17 @@ impl VirtualRouter {
 
 // Kept beside the inputs it answers.
 impl VirtualRouter {
+    /// Whether there is no room above the present Active.
+    pub(crate) fn refuses_forced_claim(&self) -> bool {
+        let active = self.heard.active().map(|(_, priority)| priority);
+        self.state == State::Backup && active >= Some(Priority::MAX_BACKUP)
+    }
+
     fn force_claim(&mut self, now: Instant) {
         let active = self.heard.active().map(|(_, priority)| priority);
         match (self.state, active) {
             (State::Initialize, _) => {}
-            (State::Backup, Some(active)) if active >= Priority::MAX_BACKUP => {
+            (State::Backup, Some(active)) if self.refuses_forced_claim() => {
                 self.report(Event::ClaimRefused { active });
             }
             (State::Backup, active) => {

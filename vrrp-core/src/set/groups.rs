@@ -181,7 +181,11 @@ impl RouterSet {
         }
     }
 
-    fn count(&self, group: GroupId, which: impl Fn(&crate::VirtualRouter) -> bool) -> usize {
+    pub(super) fn count(
+        &self,
+        group: GroupId,
+        which: impl Fn(&crate::VirtualRouter) -> bool,
+    ) -> usize {
         let members = self.groups.0.get(&group).map_or(&[][..], Vec::as_slice);
         members
             .iter()
@@ -190,7 +194,7 @@ impl RouterSet {
     }
 
     /// By index, since the set is changed on the way.
-    fn each_member(&mut self, group: GroupId, mut act: impl FnMut(&mut Self, usize)) {
+    pub(super) fn each_member(&mut self, group: GroupId, mut act: impl FnMut(&mut Self, usize)) {
         let mut index = 0;
         while let Some(slot) = self.groups.member(group, index) {
             act(self, slot);

@@ -59,6 +59,8 @@ struct Entry {
     link: LinkId,
     group: Option<GroupId>,
     router: VirtualRouter,
+    /// The router's state when the group last followed it.
+    settled: State,
     is_ready: bool,
 }
 
@@ -103,7 +105,8 @@ impl RouterSet {
         self.ready.reserve(self.slots.len().saturating_sub(self.ready.len()));
         self.demux.add(slot, link, &config);
         let router = VirtualRouter::new(config, now);
-        self.slots[slot] = Some(Entry { id, link, group: None, router, is_ready: false });
+        let settled = router.state();
+        self.slots[slot] = Some(Entry { id, link, group: None, router, settled, is_ready: false });
         self.ids.insert(id, slot);
         Ok(())
     }
@@ -152,9 +155,9 @@ impl RouterSet {
             self.last_unclaimed = Some(Unclaimed { link, source: meta.source, vrid });
             return Err(Discard::VridUnknown { found: octet });
         };
-        let (id, before) = (entry.id, entry.router.state());
+        let id = entry.id;
         let result = entry.router.handle_packet(now, meta, payload);
-        self.settle(now, slot, before);
+        self.settle(now, slot);
         result.map(|accepted| (id, accepted))
     }
 
@@ -168,11 +171,7 @@ impl RouterSet {
         };
         match self.slots[slot].as_ref().and_then(|entry| entry.group) {
             Some(group) if concerns_group(&input) => {
-                let mut index = 0;
-                while let Some(member) = self.groups.member(group, index) {
-                    self.input_to_slot(now, member, input);
-                    index += 1;
-                }
+                self.input_to_group(now, group, input);
             }
             _ => self.input_to_slot(now, slot, input),
         }
@@ -186,9 +185,8 @@ impl RouterSet {
             let Some(entry) = self.slots[slot].as_mut() else {
                 break;
             };
-            let before = entry.router.state();
             entry.router.handle_timeout(now);
-            self.settle(now, slot, before);
+            self.settle(now, slot);
         }
     }
 
@@ -242,12 +240,12 @@ impl RouterSet {
         let Some(entry) = self.slots[slot].as_mut() else {
             return Err(ReconfigureError::Unknown(id));
         };
-        let (before, old) = (entry.router.state(), entry.router.config().clone());
+        let old = entry.router.config().clone();
         entry.router.reconfigure(now, config)?;
         let new = entry.router.config().clone();
         self.demux.remove(slot, link, &old);
         self.demux.add(slot, link, &new);
-        self.settle(now, slot, before);
+        self.settle(now, slot);
         Ok(())
     }
 
@@ -279,15 +277,33 @@ impl RouterSet {
         let Some(entry) = self.slots[slot].as_mut() else {
             return;
         };
-        let before = entry.router.state();
         entry.router.handle_input(now, input);
-        self.settle(now, slot, before);
+        self.settle(now, slot);
+    }
+
+    /// All members hear it before any of them follows another: the first to hold its addresses
+    /// through a resignation must not make the others drop theirs.
+    fn input_to_group(&mut self, now: Instant, group: GroupId, input: Input) {
+        // A claim that one member must refuse is refused by all; that one says why.
+        let refused = input == Input::ForceClaim
+            && self.count(group, |router| router.refuses_forced_claim()) > 0;
+        self.each_member(group, |set, slot| {
+            if let Some(entry) = set.slots[slot].as_mut()
+                && (!refused || entry.router.refuses_forced_claim())
+            {
+                entry.router.handle_input(now, input);
+            }
+        });
+        self.each_member(group, |set, slot| set.settle(now, slot));
     }
 
     /// After every change of a router: its deadline, its place in the ready set, its group.
-    fn settle(&mut self, now: Instant, slot: usize, before: State) {
+    fn settle(&mut self, now: Instant, slot: usize) {
+        let Some((group, before)) = self.slots[slot].as_ref().map(|e| (e.group, e.settled)) else {
+            return;
+        };
         self.refresh(slot);
-        if let Some(group) = self.slots[slot].as_ref().and_then(|entry| entry.group) {
+        if let Some(group) = group {
             self.member_changed(now, group, slot, before);
         }
     }
@@ -296,6 +312,7 @@ impl RouterSet {
         let Some(entry) = self.slots[slot].as_mut() else {
             return;
         };
+        entry.settled = entry.router.state();
         self.deadlines.set(slot, entry.router.poll_timeout());
         if !entry.is_ready && !entry.router.is_quiet() {
             entry.is_ready = true;
