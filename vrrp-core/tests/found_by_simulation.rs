@@ -1,4 +1,5 @@
 //! Defects that the simulator found, each in its smallest form.
+#![allow(clippy::unwrap_used)]
 
 mod support;
 
