@@ -83,6 +83,8 @@ pub(crate) struct Port {
     /// The router after the latest step.
     pub(crate) seen: Snapshot,
     pub(crate) last_sent: Instant,
+    /// The interval of the latest advertisement to all.
+    pub(crate) told_interval: AdvertInterval,
     /// True time, priority and interval of the latest advertisement that a Backup must follow.
     pub(crate) last_better: Option<(Time, u8, u16)>,
     /// Nodes that were sent priority 0 since the router was last Active.
@@ -213,6 +215,7 @@ impl Port {
             sending_fails: false,
             seen: idle.snapshot(),
             last_sent: Instant::ZERO,
+            told_interval: AdvertInterval::DEFAULT,
             last_better: None,
             zeros: 0,
             may_resign_until: Instant::ZERO,

@@ -156,16 +156,19 @@ impl World<'_> {
             })
         };
         let (now, group) = (self.now, self.schedule.group);
-        hold(&mut self.cluster.two_owners[router], two(present & running), now);
+        // A node whose address work fails cannot help it.
+        let able = (0..nodes).filter(|&index| self.nodes[index].excused_until() <= now);
+        let able = able.fold(0_u8, |mask, index| mask | 1 << index);
+        hold(&mut self.cluster.two_owners[router], two(present & running & able), now);
         hold(&mut self.cluster.two_leases[router], self.schedule.lease && two(present), now);
-        for index in 0..nodes {
+        for (index, &hears) in hears.iter().enumerate().take(nodes) {
             let bit = 1 << index;
             let host = &self.nodes[index];
             let is_running = running & bit != 0;
             let is_active = active & bit != 0;
             let eligible = is_running && host.may_run(router, group);
             let served =
-                is_active || self.hears_good_active(index, router, active & running, hears[index]);
+                is_active || self.hears_good_active(index, router, active & running, hears);
             let taking_part = host.ports[router].seen.state != State::Initialize;
             let there = host.ports[router].present;
             let cluster = &mut self.cluster;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vrrp_core::{AdvertSpec, Instant, Reason, Snapshot, State};
+use vrrp_core::{AdvertSpec, Audience, Instant, Reason, Snapshot, State};
 
 use super::Checker;
 use crate::clock::{MILLI, Time};
@@ -58,30 +58,46 @@ impl World<'_> {
         }
     }
 
-    /// Before an advertisement is sent.
-    pub(crate) fn check_advert(&mut self, node: usize, router: usize, spec: &AdvertSpec) {
+    /// Before anything is done in the name of an Active: after a silence in which another router
+    /// may have taken over, the addresses go first.
+    pub(crate) fn check_silence(&mut self, node: usize, router: usize, what: &str) {
         let now = self.local(node);
         let Some(core) = self.nodes[node].set.router(router_id(router)) else {
             return;
         };
         let config = core.config();
-        let highest = config.max_peer_priority();
-        let shortest_down = config.interval().active_down(config.version(), highest);
         let port = &self.nodes[node].ports[router];
+        // The peers count in the interval that they were told.
+        let highest = config.max_peer_priority();
+        let shortest_down = port.told_interval.active_down(config.version(), highest);
         let silence = now.saturating_since(port.last_sent);
         let was_active = port.seen.state == State::Active;
         if was_active && silence > shortest_down && !port.removed {
-            let detail = format!("after a silence of {silence:?} it advertised first: {spec:?}");
-            return self.fail(Checker::WithdrawsBeforeSending, node, router, detail);
+            let detail = format!("after a silence of {silence:?} it {what} first");
+            self.fail(Checker::WithdrawsBeforeSending, node, router, detail);
         }
+    }
+
+    /// Before an advertisement is sent.
+    pub(crate) fn check_advert(&mut self, node: usize, router: usize, spec: &AdvertSpec) {
+        self.check_silence(node, router, "advertised");
+        let now = self.local(node);
+        let Some(state) = self.nodes[node].set.router(router_id(router)).map(|r| r.state()) else {
+            return;
+        };
+        let port = &self.nodes[node].ports[router];
+        let was_active = port.seen.state == State::Active;
         if spec.priority.is_some() {
+            if spec.audience == Audience::All {
+                self.nodes[node].ports[router].told_interval = spec.interval;
+            }
             return;
         }
         // The transition that justifies it is reported after the actions, so what the router was
         // before the step is all that is known here; `check_transition` judges the reason.
-        let gives_up = was_active && core.state() != State::Active;
+        let gives_up = was_active && state != State::Active;
         if !gives_up && now > port.may_resign_until {
-            let detail = format!("{:?} before and {:?} now", port.seen.state, core.state());
+            let detail = format!("{:?} before and {:?} now", port.seen.state, state);
             self.fail(Checker::ZeroOnlyOnResigning, node, router, detail);
         } else if gives_up {
             let port = &mut self.nodes[node].ports[router];
@@ -145,7 +161,9 @@ impl World<'_> {
         };
         let seen: &Snapshot = &port.seen;
         // Where styles are mixed it depends on the moment who understands whom.
-        let understood = !packet.junk && port.plan.strict == 0;
+        let from = crate::node::node_at(packet.source);
+        let is_peer = port.not_peers & (1 << from) == 0;
+        let understood = !packet.junk && port.plan.strict == 0 && is_peer;
         let heard = host.no_carrier[usize::from(packet.link)] == 0
             && !matches!(host.life, crate::node::Life::Stalled { deaf: true });
         if understood && heard && packet.priority >= seen.priority.value().max(1) {

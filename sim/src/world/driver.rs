@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use vrrp_core::{
-    Action, ActionId, ActionResult, AdvertSpec, Audience, Family, Input, Priority, State,
-    VirtualRouter,
+    Action, ActionId, ActionResult, AddressState, AdvertSpec, Audience, Family, Input, Priority,
+    State, VirtualRouter,
 };
 
-use super::{MICRO, MILLI, Mutation, NEVER, SECOND, Time, World};
+use super::{Life, MICRO, MILLI, Mutation, NEVER, SECOND, Time, World};
 use crate::check::Checker;
 use crate::network::{Event, NO_BYTES, Packet};
 use crate::node::{self, router_id};
@@ -63,7 +63,7 @@ impl World<'_> {
         if !sent {
             return;
         }
-        port.permit_until = self.now + PERMIT;
+        self.permit(node, router);
         let priority = spec.priority.map_or(0, Priority::value);
         self.note(Happening::Advert { node: node as u8, router: router as u8, priority });
         let sent_to = self.send_copies(node, router, spec, None);
@@ -157,7 +157,7 @@ impl World<'_> {
         installs: bool,
     ) {
         let host = &mut self.nodes[node];
-        if host.boot != boot || host.life == super::Life::Down {
+        if host.boot != boot || host.life == Life::Down {
             return;
         }
         if !host.is_running() {
@@ -176,6 +176,10 @@ impl World<'_> {
             (true, true) => ActionResult::Partial,
             (true, false) => ActionResult::Failed,
         };
+        if result != ActionResult::Done {
+            // It may give up because of this, and the others elect.
+            self.cluster.disturb(self.now, false);
+        }
         match (installs, result) {
             (true, ActionResult::Done | ActionResult::Partial) => self.install(node, router),
             (false, ActionResult::Done) if !self.mutated(Mutation::RemovalDoesNothing) => {
@@ -190,13 +194,6 @@ impl World<'_> {
         self.set_present(node, router, true);
         if self.schedule.lease {
             self.extend_lease(node, router);
-            let port = &mut self.nodes[node].ports[router];
-            if !port.refreshing {
-                port.refreshing = true;
-                let boot = self.nodes[node].boot;
-                let (node, router) = (node as u8, router as u8);
-                self.net.schedule(self.now + REFRESH, Event::Refresh { node, router, boot });
-            }
         }
     }
 
@@ -211,7 +208,25 @@ impl World<'_> {
 
     // The lease.
 
-    fn extend_lease(&mut self, node: usize, router: usize) {
+    /// An advertisement was sent: the lease may be extended, now and once more within the permit.
+    /// Tied to the advertisements, since a refresh with a beat of its own falls outside every
+    /// other permit.
+    fn permit(&mut self, node: usize, router: usize) {
+        if !self.schedule.lease {
+            return;
+        }
+        let boot = self.nodes[node].boot;
+        let port = &mut self.nodes[node].ports[router];
+        port.permit_until = self.now + PERMIT;
+        if !std::mem::replace(&mut port.refreshing, true) {
+            let (node, router) = (node as u8, router as u8);
+            self.net.schedule(self.now + REFRESH, Event::Refresh { node, router, boot });
+        }
+        self.look_after_lease(node, router);
+    }
+
+    pub(super) fn extend_lease(&mut self, node: usize, router: usize) {
+        self.check_silence(node, router, "refreshed the lease");
         let until = self.now + LEASE + self.rng.u64(0..LEASE_LATE);
         let port = &mut self.nodes[node].ports[router];
         let armed = port.lease_until != NEVER;
@@ -222,31 +237,40 @@ impl World<'_> {
         }
     }
 
-    /// Twice per lease, as long as the process is the one that installed the addresses.
+    /// Half a lease after the latest permit.
     pub(super) fn refresh_lease(&mut self, node: usize, router: usize, boot: u16) {
         let host = &mut self.nodes[node];
-        if host.boot != boot || host.life == super::Life::Down {
+        if host.boot != boot {
             return;
         }
-        let running = host.is_running();
-        let port = &mut host.ports[router];
+        host.ports[router].refreshing = false;
+        if host.is_running() {
+            self.look_after_lease(node, router);
+            self.settle(node, Some(router), 6);
+        }
+    }
+
+    /// Extends the lease if the router is Active and has advertised lately. An address that ran
+    /// out meanwhile is put back and announced.
+    pub(super) fn look_after_lease(&mut self, node: usize, router: usize) {
+        let host = &self.nodes[node];
+        let port = &host.ports[router];
+        let permitted = host.is_running() && self.now < port.permit_until;
         let active = port.seen.state == State::Active;
-        if !active && !port.present {
-            port.refreshing = false;
+        if !self.schedule.lease
+            || !permitted
+            || !active
+            || port.seen.addresses != AddressState::Present
+        {
             return;
         }
-        let permitted = self.now < port.permit_until;
-        let present = port.present;
-        if running && permitted && active {
+        let (present, idle) = (port.present, port.work.is_none());
+        if present {
             self.extend_lease(node, router);
-            if !present && self.nodes[node].ports[router].work.is_none() {
-                // Adverts leave again: the address that ran out is put back and announced.
-                self.set_present(node, router, true);
-                self.input(node, router, Input::Reannounce);
-            }
+        } else if idle {
+            self.install(node, router);
+            self.answers.push((router as u8, Input::Reannounce));
         }
-        let (node, router) = (node as u8, router as u8);
-        self.net.schedule(self.now + REFRESH, Event::Refresh { node, router, boot });
     }
 
     /// Unless the lease was extended meanwhile, the kernel removes the addresses.
@@ -267,7 +291,11 @@ impl World<'_> {
     // Announcements.
 
     fn announce(&mut self, node: usize, router: usize) {
+        // An address whose lease ran out is put back together with its announcement.
         if !self.nodes[node].ports[router].present {
+            if self.schedule.lease {
+                return;
+            }
             let detail = "addresses were announced that are not on the interface".to_owned();
             self.fail(Checker::AnnouncesWhatIsThere, node, router, detail);
         }

@@ -73,7 +73,9 @@ impl World<'_> {
     }
 
     fn apply(&mut self, place: usize, fault: Fault, begins: bool) {
-        let covered = self.schedule.lease && matches!(fault, Fault::Stall { .. });
+        // A node that heard nothing meanwhile (a paused machine) claims when it wakes, and is
+        // put right by the next advertisement: what no lease can cover.
+        let covered = self.schedule.lease && matches!(fault, Fault::Stall { deaf: false, .. });
         self.cluster.disturb(self.now, covered);
         match fault {
             Fault::Partition { side, .. } => {
@@ -106,7 +108,7 @@ impl World<'_> {
             Fault::Stall { node, deaf, .. } if begins => self.stall(node.into(), deaf),
             Fault::Stall { node, .. } => self.resume(node.into()),
             Fault::Crash { node, guardian_ms, .. } if begins => {
-                self.crash(node.into(), guardian_ms)
+                self.crash(node.into(), guardian_ms);
             }
             Fault::Crash { node, .. } => self.boot(node.into()),
             Fault::Carrier { node, link, .. } => {
@@ -249,6 +251,9 @@ impl World<'_> {
             self.work_done(node, router.into(), boot, id, installs);
         }
         self.instant.2 = 0;
+        for router in 0..self.schedule.routers.len() {
+            self.configure(node, router);
+        }
         for (router, input) in std::mem::take(&mut self.nodes[node].missed) {
             self.input(node, router.into(), input);
         }
@@ -261,9 +266,9 @@ impl World<'_> {
             if !active {
                 continue;
             }
-            if self.mutated(Mutation::RefreshAfterStall) {
+            if self.mutated(Mutation::RefreshAfterStall) && self.schedule.lease {
                 self.set_present(node, router, true);
-                self.nodes[node].ports[router].lease_until = NEVER;
+                self.extend_lease(node, router);
             }
             if self.mutated(Mutation::SendsAfterStall) {
                 let Some(core) = self.nodes[node].set.router(router_id(router)) else {
@@ -431,7 +436,8 @@ impl World<'_> {
         let now = self.local(node);
         let config = self.nodes[node].ports[router].config(node, self.nodes.len(), router);
         let host = &mut self.nodes[node];
-        if host.life == Life::Down {
+        if !host.is_running() {
+            // A new process, or one that runs again, reads the settings then.
             return;
         }
         let grouped = self.schedule.group & (1 << router) != 0;
@@ -441,9 +447,7 @@ impl World<'_> {
             let detail = format!("reconfiguration was refused: {error}");
             self.fail(Checker::StandingFollowsFacts, node, router, detail);
         }
-        if self.nodes[node].is_running() {
-            self.settle(node, Some(router), 4);
-        }
+        self.settle(node, Some(router), 4);
     }
 
     /// The members of a group change together: it is dissolved and formed anew.
