@@ -131,6 +131,10 @@ impl VirtualRouter {
 
     fn send_style(&self) -> ChecksumStyle {
         match self.config.checksum() {
+            // RFC 9568 knows one style, and its strict receivers understand no other.
+            ChecksumMode::Auto if self.config.profile() == Profile::Rfc => {
+                ChecksumStyle::MessageOnly
+            }
             ChecksumMode::Auto => self.peer_style.unwrap_or(ChecksumStyle::PseudoHeader),
             ChecksumMode::MessageOnly => ChecksumStyle::MessageOnly,
             ChecksumMode::PseudoHeader => ChecksumStyle::PseudoHeader,
