@@ -109,11 +109,16 @@ impl fmt::Debug for Host {
                 write!(f, " {timer:?} in {} ms", left / 1_000_000)?;
             }
         }
-        write!(f, "{}{}", if self.vip { " VIP" } else { "" }, match self.work {
-            Some(true) => " installing",
-            Some(false) => " removing",
-            None => "",
-        })?;
+        write!(
+            f,
+            "{}{}",
+            if self.vip { " VIP" } else { "" },
+            match self.work {
+                Some(true) => " installing",
+                Some(false) => " removing",
+                None => "",
+            }
+        )?;
         if self.resigned {
             f.write_str(" resigned")?;
         }
@@ -139,8 +144,11 @@ fn vips() -> Option<VirtualAddrs> {
 }
 
 fn config(model: &Election, index: usize) -> Config {
-    let silent =
-        vrrp_core::AnnounceSchedule { burst: 1, repeat_after: Duration::ZERO, refresh: Duration::ZERO };
+    let silent = vrrp_core::AnnounceSchedule {
+        burst: 1,
+        repeat_after: Duration::ZERO,
+        refresh: Duration::ZERO,
+    };
     let built = vips().and_then(|vips| {
         Config::builder(Vrid::new(51)?, vips)
             .priority(model.priority(index))
