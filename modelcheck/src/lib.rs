@@ -12,11 +12,11 @@
 //! Both run in bounded form under `cargo test`, and as long as you like with the binary:
 //!
 //! ```text
-//! cargo run --release -p modelcheck -- election --faults all --states 10000000
+//! cargo run --release -p modelcheck -- election --any 1
 //! cargo run --release -p modelcheck -- lease
 //! ```
 //!
-//! Either model takes a [`Bug`](election::Bug): a fault that somebody might well build in. The
+//! Either model takes a bug ([`election::Bug`], [`lease::Bug`]): a fault that somebody might well build in. The
 //! tests show that each is found, since a check that finds nothing proves nothing by itself.
 
 pub mod election;

@@ -62,6 +62,8 @@ pub struct Election {
     pub priorities: [u8; HOSTS],
     /// Whether a better router takes over.
     pub preempt: Preempt,
+    /// Where to begin.
+    pub start: Start,
     /// How often what may go wrong.
     pub faults: Faults,
     /// A fault that is built in, to see it found.
@@ -69,10 +71,11 @@ pub struct Election {
 }
 
 impl Election {
-    /// Priorities 192, 128 and 128 (a tie, decided by address), preempting, with these faults.
+    /// Priorities 192, 128 and 128 (a tie, decided by address), preempting, settled, and then
+    /// these faults.
     pub const fn new(faults: Faults) -> Self {
         let preempt = Preempt::After(Duration::ZERO);
-        Self { priorities: [192, 128, 128], preempt, faults, bug: None }
+        Self { priorities: [192, 128, 128], preempt, start: Start::Settled, faults, bug: None }
     }
 
     /// The same with a fault built in.
@@ -95,6 +98,16 @@ impl Election {
     fn priority(&self, host: usize) -> Priority {
         Priority::new(self.priorities[host]).unwrap_or(Priority::DEFAULT)
     }
+}
+
+/// Where an exploration begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// All hosts boot at the same instant.
+    Boot,
+    /// The best router is Active and the others follow it, as after a boot in which every message
+    /// arrived at once.
+    Settled,
 }
 
 /// How often each kind of fault may happen on one path. Recovery is free.

@@ -88,6 +88,10 @@ pub(super) struct Settling {
 }
 
 impl Settling {
+    pub(super) fn is_over(&self) -> bool {
+        self.calm > SETTLED
+    }
+
     pub(super) fn disturb(&mut self) {
         *self = Self::default();
     }
@@ -118,7 +122,7 @@ impl World {
         }
         let dual = self.settling.dual;
         self.expect(dual <= LONGEST_DUAL, Violation::TwoActiveForTooLong);
-        if self.settling.calm > SETTLED {
+        if self.settling.is_over() {
             self.look_at_settled();
         }
     }

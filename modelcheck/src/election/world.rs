@@ -10,7 +10,7 @@ use vrrp_core::{
 
 use super::host::{self, Host, NOW, Shared};
 use super::properties::{Settling, Violation};
-use super::{Bug, Election, Faults, HOSTS, LONGEST_PAUSE, Step, TICK};
+use super::{Bug, Election, Faults, HOSTS, LONGEST_PAUSE, Start, Step, TICK};
 
 /// The priorities that a check may leave: below, among and above the base priorities.
 const PRIORITIES: [u8; 2] = [64, 192];
@@ -66,17 +66,27 @@ impl fmt::Debug for World {
 }
 
 impl World {
-    /// All hosts have just started.
+    /// Where the model begins.
     pub(super) fn new(model: &Election) -> Self {
-        let hosts = [0, 1, 2].map(|index| Host::booted(model, index));
-        Self {
-            hosts,
+        let mut world = Self {
+            hosts: [0, 1, 2].map(|index| Host::booted(model, index)),
             network: Vec::new(),
-            faults: model.faults,
+            faults: Faults::NONE,
             heard: [[false; HOSTS]; HOSTS],
             settling: Settling::default(),
             violation: None,
+        };
+        if model.start == Start::Settled {
+            let mut steps = Vec::new();
+            while !world.settling.is_over() && world.violation.is_none() {
+                steps.clear();
+                world.steps(model, &mut steps);
+                let Some(&step) = steps.first() else { break };
+                world = world.after(model, step);
+            }
         }
+        world.faults = model.faults;
+        world
     }
 
     /// What went wrong in the step to here, if anything did.
