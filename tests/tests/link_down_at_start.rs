@@ -50,7 +50,7 @@ fn b10(down: Down, family: Family) {
     let router = Router::new(100, family);
     let vipd = vipd!().start(a, &router.toml()).unwrap();
     // It is up and waits: its files are there, the process lives, and it owns nothing.
-    eventually(SOON, "it has begun", || a.run_dir().join("vipd/vrrp.addresses").exists());
+    eventually(SOON, "it has begun", || a.run_dir().join("vipd/vipd.addresses").exists());
     assert!(vipd.is_running(), "{}", vipd.log());
     assert!(!a.has(family.vip()).unwrap() && adverts(&capture).is_empty());
 
