@@ -347,7 +347,11 @@ impl<'a> World<'a> {
 
     /// Everything that a discarded packet must leave alone, of all routers of a node.
     fn undisturbed(&self, node: usize) -> Vec<vrrp_core::VirtualRouter> {
-        self.nodes[node].set.iter().map(|(_, _, router)| router.normalized_at(vrrp_core::Instant::ZERO)).collect()
+        self.nodes[node]
+            .set
+            .iter()
+            .map(|(_, _, router)| router.normalized_at(Instant::ZERO))
+            .collect()
     }
 
     /// After feeding one input: drain, answer, check, and find out when to wake next.
