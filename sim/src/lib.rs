@@ -4,7 +4,7 @@
 //! kernel and the network between them. Time jumps from one event to the next and nothing sleeps;
 //! one seed decides everything, so that a run replays exactly. While it runs, faults happen
 //! ([`Fault`]) and promises are checked after every step ([`Checker`]). A run that breaks one is
-//! [shrunk](shrink) to a short schedule that prints as a test.
+//! [shrunk](fn@shrink) to a short schedule that prints as a test.
 //!
 //! This crate is for those who change `vrrp-core` or want to see what a cluster does: start with
 //! `cargo run --release --example simulate -- --help`.

@@ -19,7 +19,7 @@
 //! 6. The guardian, on death without a token or on a stamp older than [`stale`](Lease::stale), sets
 //!    the fence, removes, and resigns only for what it found and removed.
 //! 7. A hand-over sends a last advertisement, refreshes, leaves a token that is valid for
-//!    [`token`](Lease::token) and exits. A process that starts adopts under a valid token and
+//!    token and exits. A process that starts adopts under a valid token and
 //!    advertises at once; else it removes what it finds.
 //!
 //! # Time
