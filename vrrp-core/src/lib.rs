@@ -86,6 +86,9 @@ mod action;
 mod addrs;
 mod config;
 mod event;
+#[cfg(feature = "__fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod input;
 mod interval;
 mod priority;
