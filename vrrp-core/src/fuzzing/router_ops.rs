@@ -83,6 +83,8 @@ fn step(bench: &mut Bench, u: &mut Unstructured<'_>) -> Result<()> {
                 _ => {}
             }
             bench.router.handle_input(bench.now, input);
+            // An adoption stands for a start, where it is possible.
+            bench.started |= input == Input::Adopt && bench.router.state() == State::Active;
         }
     }
     if u.ratio(7, 8)? {
