@@ -44,6 +44,8 @@ pub struct GroupId(pub u32);
 pub struct RouterSet {
     ids: BTreeMap<RouterId, usize>,
     slots: Vec<Option<Entry>>,
+    /// Slots that a removed router left, to be used again.
+    free: Vec<usize>,
     demux: Demux,
     groups: Groups,
     deadlines: DeadlineHeap,
@@ -95,10 +97,12 @@ impl RouterSet {
             return Err(InsertError::IdTaken(id));
         }
         self.check_conflicts(link, &config, None)?;
-        let slot = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
-        if slot == self.slots.len() {
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
-        }
+            self.slots.len() - 1
+        });
+        // So that no removal allocates.
+        self.free.reserve(self.slots.len() - self.free.len());
         self.deadlines.reserve(self.slots.len());
         self.ready.reserve(self.slots.len().saturating_sub(self.ready.len()));
         self.demux.add(slot, link, &config);
@@ -113,6 +117,7 @@ impl RouterSet {
     pub fn remove(&mut self, now: Instant, id: RouterId) -> Option<VirtualRouter> {
         let slot = self.ids.remove(&id)?;
         let entry = self.slots[slot].take()?;
+        self.free.push(slot);
         self.deadlines.set(slot, None);
         self.ready.retain(|&ready| ready != slot);
         self.demux.remove(slot, entry.link, entry.router.config());
