@@ -59,15 +59,14 @@ struct Known {
 
 impl KnownRouters {
     pub(super) fn note(&mut self, source: IpAddr, priority: Priority, heard: Instant) {
-        let slot = match self.0.iter().position(|k| k.is_some_and(|k| k.source == source)) {
-            Some(slot) => slot,
-            // An empty slot counts as heard before any other.
-            None => {
-                let oldest = (0..self.0.len()).min_by_key(|&i| self.0[i].map(|k| k.heard));
-                oldest.unwrap_or(0)
-            }
-        };
-        self.0[slot] = Some(Known { source, priority, heard });
+        if let Some(known) = self.0.iter_mut().flatten().find(|k| k.source == source) {
+            (known.priority, known.heard) = (priority, heard);
+            return;
+        }
+        // An empty slot counts as heard before any other.
+        if let Some(oldest) = self.0.iter_mut().min_by_key(|known| known.map(|k| k.heard)) {
+            *oldest = Some(Known { source, priority, heard });
+        }
     }
 
     pub(super) fn priority_of(&self, source: IpAddr) -> Option<Priority> {

@@ -74,6 +74,10 @@ impl Timers {
 
     /// Disarms and returns the first timer that is due, in firing order, and when it was due.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Timer, Instant)> {
+        // Nearly always nothing is due, and a minimum is found without a branch per timer.
+        if self.earliest()? > now {
+            return None;
+        }
         // A time at the end of the clock must not fire what is unarmed.
         let due = |at: Instant| at <= now && at != Instant::MAX;
         let timer = Timer::ALL.into_iter().find(|timer| due(self.0[timer.index()]))?;
