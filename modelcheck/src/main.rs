@@ -86,8 +86,9 @@ fn main() -> anyhow::Result<()> {
     match Options::parse().model {
         Which::Election(options) => {
             let time = options.seconds.map(Duration::from_secs);
-            let (states, depth, threads) = (options.steps, options.depth, options.threads);
-            show(&explore(options.model(), Limits { states, depth, time, threads }))
+            let (steps, depth, threads) = (options.steps, options.depth, options.threads);
+            let limits = Limits { steps, depth, time, threads, progress: true, ..Limits::NONE };
+            show(&explore(options.model(), limits))
         }
         Which::Lease => {
             let beside =

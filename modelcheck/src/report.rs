@@ -4,24 +4,30 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use stateright::{Checker, Model};
+use stateright::report::WriteReporter;
+use stateright::{Checker, HasDiscoveries, Model};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Stop when about this many distinct states have been seen.
-    pub states: Option<usize>,
+    /// Stop after about this many steps, those to states seen before included.
+    pub steps: Option<usize>,
     /// Stop after this many steps from the start.
     pub depth: Option<usize>,
     /// Stop after this time.
     pub time: Option<Duration>,
+    /// Stop when this property has failed, instead of looking for others that fail.
+    pub until: Option<&'static str>,
+    /// Say on standard error how far it is, now and then.
+    pub progress: bool,
     /// Threads to use.
     pub threads: usize,
 }
 
 impl Limits {
     /// Until everything has been seen, on two threads.
-    pub const NONE: Self = Self { states: None, depth: None, time: None, threads: 2 };
+    pub const NONE: Self =
+        Self { steps: None, depth: None, time: None, until: None, progress: false, threads: 2 };
 }
 
 /// What came of an exploration.
@@ -72,8 +78,15 @@ where
     if let Some(time) = limits.time {
         checker = checker.timeout(time);
     }
-    let checker = checker.target_state_count(limits.states.unwrap_or(usize::MAX)).spawn_bfs();
-    let checker = checker.join();
+    if let Some(property) = limits.until {
+        checker = checker.finish_when(HasDiscoveries::AllOf([property].into()));
+    }
+    let checker = checker.target_state_count(limits.steps.unwrap_or(usize::MAX)).spawn_bfs();
+    let checker = if limits.progress {
+        checker.join_and_report(&mut WriteReporter::new(&mut std::io::stderr()))
+    } else {
+        checker.join()
+    };
     let failures = checker.discoveries().into_iter().map(|(property, path)| {
         let last = path.last_state().clone();
         let steps = path.into_actions();
@@ -84,7 +97,7 @@ where
     let failures: Vec<Failure> = failures.collect();
     let (unique, steps) = (checker.unique_state_count(), checker.state_count());
     let took = started.elapsed();
-    let cut = limits.states.is_some_and(|states| steps >= states)
+    let cut = limits.steps.is_some_and(|limit| steps >= limit)
         || limits.depth.is_some_and(|depth| checker.max_depth() >= depth)
         || limits.time.is_some_and(|time| took >= time);
     let complete = !cut && failures.is_empty();

@@ -7,11 +7,11 @@ use modelcheck::election::{Election, Faults, Start};
 use modelcheck::report::{Limits, explore};
 use vrrp_core::Preempt;
 
-/// Steps that a test may take; about a third are to new states.
-const STEPS: usize = 300_000;
+/// Steps that a test may take; about a fifth are to new states.
+const STEPS: usize = 600_000;
 
 fn assert_holds(model: Election, steps: usize, at_least: usize) {
-    let report = explore(model, Limits { states: Some(steps), ..Limits::NONE });
+    let report = explore(model, Limits { steps: Some(steps), ..Limits::NONE });
     assert!(report.failures.is_empty(), "{report}");
     assert!(report.complete || report.steps >= steps, "gave up early: {report}");
     assert!(report.unique >= at_least, "the model has shrunk: {report}");
@@ -27,7 +27,7 @@ fn without_faults_all_orders_of_events_lead_to_one_owner() {
 
 #[test]
 fn one_fault_of_any_kind() {
-    assert_holds(Election::new(Faults::any(1)), STEPS, STEPS / 6);
+    assert_holds(Election::new(Faults::any(1)), STEPS, STEPS / 8);
 }
 
 #[test]
@@ -40,5 +40,5 @@ fn one_crash_without_preemption() {
 #[test]
 fn a_resignation_with_losses() {
     let faults = Faults { resign: 1, drop: 1, total: 2, ..Faults::NONE };
-    assert_holds(Election::new(faults), STEPS, STEPS / 6);
+    assert_holds(Election::new(faults), STEPS, STEPS / 8);
 }

@@ -19,8 +19,8 @@ fn assert_holds(model: Lease) {
 }
 
 #[track_caller]
-fn assert_finds(model: Lease, property: &str) {
-    let report = explored(model);
+fn assert_finds(model: Lease, property: &'static str) {
+    let report = explore(model, Limits { until: Some(property), ..Limits::NONE });
     assert!(report.fails(property), "not found: {property}\n{report}");
 }
 
