@@ -12,7 +12,8 @@
 //! Both run in bounded form under `cargo test`, and as long as you like with the binary:
 //!
 //! ```text
-//! cargo run --release -p modelcheck -- election --any 1
+//! cargo run --release -p modelcheck -- election --crash 1                 # all of it, seconds
+//! cargo run --release -p modelcheck -- election --any 1 --steps 60000000  # 14 million states
 //! cargo run --release -p modelcheck -- lease
 //! ```
 //!
