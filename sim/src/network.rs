@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use fastrand::Rng;
 
-use crate::clock::{MICRO, MILLI, Time};
+use crate::clock::{MICRO, Time};
 use crate::schedule::MAX_NODES;
 
 /// Longer than the largest advertisement of a plan: 8 + 3 · 16 octets.
@@ -44,6 +44,8 @@ pub(crate) enum Event {
     /// A fault begins or ends; its place in the schedule.
     FaultBegins(u16),
     FaultEnds(u16),
+    /// What a fault left behind has passed.
+    NoiseEnds,
     /// A node's first start.
     Boot(u8),
     /// The guardian of a process that died wakes up.
@@ -68,6 +70,8 @@ pub(crate) struct Packet {
     /// As on the wire; 0 resigns.
     pub(crate) priority: u8,
     pub(crate) centis: u16,
+    /// When it reached the host.
+    pub(crate) arrived: Time,
     pub(crate) source: IpAddr,
     pub(crate) destination: IpAddr,
     pub(crate) len: u8,
@@ -165,6 +169,13 @@ impl Network {
         self.packets[place as usize]
     }
 
+    /// The packet has reached its host.
+    pub(crate) fn arrived(&mut self, place: u32, now: Time) -> &Packet {
+        let packet = &mut self.packets[place as usize];
+        packet.arrived = now;
+        packet
+    }
+
     pub(crate) fn forget(&mut self, place: u32) {
         self.free.push(place);
     }
@@ -181,11 +192,6 @@ impl Network {
     /// The longest that an ordinary packet takes.
     pub(crate) fn longest_delay(&self) -> Time {
         Time::from(self.base_delay_us + 20) * MICRO
-    }
-
-    /// The longest that a packet takes while a fault slows the network.
-    pub(crate) fn longest_delay_now(&self) -> Time {
-        self.longest_delay() + Time::from(self.extra_delay_ms) * MILLI
     }
 }
 

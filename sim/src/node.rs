@@ -64,8 +64,8 @@ pub(crate) struct Port {
     /// Nodes that are no peers at the moment.
     pub(crate) not_peers: u8,
     pub(crate) checks: [u8; CHECKS],
-    /// What the operator wants: how many faults keep it from taking part.
-    pub(crate) started: bool,
+    /// What the operator wants: how many faults keep it stopped, and the two latches.
+    pub(crate) stops: u8,
     pub(crate) resigned: bool,
     pub(crate) drained: bool,
     /// The addresses are on the interface.
@@ -179,7 +179,7 @@ impl Node {
         let port = &self.ports[router];
         let link = usize::from(link_of(&port.plan));
         let up = self.no_carrier[link] == 0 && self.no_source[link] == 0;
-        let wanted = port.started && !port.resigned && !port.drained;
+        let wanted = port.stops == 0 && !port.resigned && !port.drained;
         up && wanted && port.tracked().is_some()
     }
 
@@ -204,7 +204,7 @@ impl Port {
             plan: plan.clone(),
             not_peers: 0,
             checks: [0; CHECKS],
-            started: true,
+            stops: 0,
             resigned: false,
             drained: false,
             present: false,

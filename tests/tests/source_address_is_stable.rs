@@ -17,6 +17,14 @@ fn stop(daemon: &Process) {
     assert!(daemon.wait(SOON).unwrap().success(), "{}", daemon.log());
 }
 
+/// Adds an address and waits until it works: one that is tentative is no source yet.
+fn add(host: &Host, address: &str) {
+    host.add_address(address).unwrap();
+    eventually(SOON, "the address works", || {
+        host.addresses("eth0").unwrap().iter().all(|address| !address.tentative)
+    });
+}
+
 /// A daemon that was killed leaves its VIPs on the interface.
 fn leave_behind(host: &Host, router: &Router) {
     let daemon = vipd!().start(host, &router.toml()).unwrap();
@@ -38,7 +46,7 @@ fn b13_the_ipv6_source_does_not_depend_on_the_order_of_addresses() {
         for address in order {
             match address {
                 "vip" => leave_behind(a, &router(Family::V6)),
-                n => a.add_address(&format!("fe80::{n}/64")).unwrap(),
+                n => add(a, &format!("fe80::{n}/64")),
             }
         }
         let capture = bridge.capture().unwrap();
@@ -61,14 +69,14 @@ fn b13_the_ipv6_source_changes_when_it_is_gone_and_only_then() {
     let segment = Segment::new();
     let Segment { bridge, a, .. } = &segment;
     let source = |text: &str| -> IpAddr { text.parse().unwrap() };
-    a.add_address("fe80::2/64").unwrap();
+    add(a, "fe80::2/64");
     let capture = bridge.capture().unwrap();
     let _vipd = vipd!().start(a, &router(Family::V6).toml()).unwrap();
     let first = wait_for_advert(&capture, Duration::ZERO, a, |_| true);
     assert_eq!(first.seen.src, source("fe80::2"));
 
     // A router that moved to each lower address would be another router to its peers' tie-break.
-    a.add_address("fe80::1/64").unwrap();
+    add(a, "fe80::1/64");
     let since = capture.now();
     eventually(SOON, "ten more advertisements", || {
         adverts_of(&capture, a).iter().filter(|advert| advert.at > since).count() >= 10
@@ -81,6 +89,11 @@ fn b13_the_ipv6_source_changes_when_it_is_gone_and_only_then() {
     let gone = capture.now();
     let next = wait_for_advert(&capture, gone, a, |seen| seen.src != source("fe80::2"));
     assert_eq!(next.seen.src, source("fe80::1"));
+    // The VIP fe80::50 is now the lowest on the interface, below the one that the kernel made.
+    a.delete_address("fe80::1/64").unwrap();
+    let gone = capture.now();
+    let next = wait_for_advert(&capture, gone, a, |seen| seen.src != source("fe80::1"));
+    assert_ne!(next.seen.src, source("fe80::50"));
     assert!(a.has(Family::V6.vip()).unwrap(), "another source is no reason to give up");
     assert!(adverts_of(&capture, a).iter().all(|advert| advert.seen.priority == 100));
 }

@@ -160,7 +160,20 @@ impl World<'_> {
         let able = (0..nodes).filter(|&index| self.nodes[index].excused_until() <= now);
         let able = able.fold(0_u8, |mask, index| mask | 1 << index);
         hold(&mut self.cluster.two_owners[router], two(present & running & able), now);
-        hold(&mut self.cluster.two_leases[router], self.schedule.lease && two(present), now);
+        // A better node preempts without waiting for the end of a stalled one's lease: it counts
+        // from the advertisement that it followed last, not from the last that was sent.
+        let preempts = self.schedule.routers[router].preempt != Preemption::Never;
+        let stalled = present & !running;
+        let weakest_stalled = (0..nodes)
+            .filter(|&index| stalled & (1 << index) != 0)
+            .map(|index| self.nodes[index].ports[router].seen.priority)
+            .min();
+        let waited = (0..nodes)
+            .filter(|&index| present & running & (1 << index) != 0)
+            .map(|index| self.nodes[index].ports[router].seen.priority)
+            .all(|own| !preempts || weakest_stalled.is_none_or(|stalled| own <= stalled));
+        let two_leases = self.schedule.lease && waited && two(present);
+        hold(&mut self.cluster.two_leases[router], two_leases, now);
         for (index, &hears) in hears.iter().enumerate().take(nodes) {
             let bit = 1 << index;
             let host = &self.nodes[index];
@@ -191,12 +204,19 @@ impl World<'_> {
         hears
     }
 
+    /// Whether all nodes hear each other.
+    fn is_whole(&self, router: usize) -> bool {
+        let nodes = self.nodes.len();
+        (0..nodes).all(|to| (0..nodes).all(|from| from == to || self.hears(to, from, router)))
+    }
+
     fn hears(&self, to: usize, from: usize, router: usize) -> bool {
         let (receiver, sender) = (&self.nodes[to], &self.nodes[from]);
         let plan = &receiver.ports[router].plan;
         let link = usize::from(node::link_of(plan));
-        let peers = receiver.ports[router].not_peers & (1 << from) == 0
-            && sender.ports[router].not_peers & (1 << to) == 0;
+        let peers = !plan.unicast
+            || receiver.ports[router].not_peers & (1 << from) == 0
+                && sender.ports[router].not_peers & (1 << to) == 0;
         self.net.passes(from, to)
             && sender.send_fails == 0
             && sender.no_source[link] == 0
@@ -222,6 +242,7 @@ impl World<'_> {
         let (now, tolerance) = (self.now, self.cluster.tolerance);
         let quiet = if self.cluster.noise > 0 { NEVER } else { self.cluster.disturbed };
         let elected = quiet.saturating_add(self.cluster.election);
+        let whole = self.is_whole(router);
         let two = self.cluster.two_owners[router];
         if self.overdue(two, tolerance, elected) {
             let who = self.describe(router);
@@ -236,7 +257,10 @@ impl World<'_> {
         for index in 0..self.nodes.len() {
             let excused = self.nodes[index].excused_until();
             let unserved = self.cluster.unserved[router][index];
-            if self.overdue(unserved, tolerance, elected.max(excused)) {
+            // Where not everybody hears everybody, an Active may yield to one that others do
+            // not hear; to those it is as if it had died.
+            let patience = if whole { tolerance } else { self.cluster.election };
+            if self.overdue(unserved, patience, elected.max(excused)) {
                 let who = self.describe(router);
                 let detail = lasted(now, unserved, &who);
                 return self.fail(Checker::SomeoneServes, index, router, detail);

@@ -8,6 +8,7 @@ use super::Checker;
 use crate::clock::{MILLI, Time};
 use crate::network::Packet;
 use crate::node::{members, router_id};
+use crate::schedule::Preemption;
 use crate::world::{World, resigns};
 
 /// After a resignation in two parts (v2), the second part may be this late.
@@ -153,7 +154,7 @@ impl World<'_> {
         }
     }
 
-    /// A packet reached the host. If a Backup must follow its sender, that is remembered.
+    /// A packet reached the host and waits for, or is fed to, its process. If a Backup must follow its sender, that is remembered.
     pub(crate) fn note_better(&mut self, node: usize, router: usize, packet: &Packet) {
         let host = &mut self.nodes[node];
         let Some(port) = host.ports.get_mut(router) else {
@@ -161,13 +162,20 @@ impl World<'_> {
         };
         let seen: &Snapshot = &port.seen;
         // Where styles are mixed it depends on the moment who understands whom.
-        let from = crate::node::node_at(packet.source);
-        let is_peer = port.not_peers & (1 << from) == 0;
+        // By the settings in force, which a stalled process has not been able to renew.
+        let sources = host.set.router(router_id(router)).and_then(|core| core.config().sources());
+        let is_peer = sources.is_none_or(|sources| sources.contains(&packet.source));
         let understood = !packet.junk && port.plan.strict == 0 && is_peer;
-        let heard = host.no_carrier[usize::from(packet.link)] == 0
-            && !matches!(host.life, crate::node::Life::Stalled { deaf: true });
-        if understood && heard && packet.priority >= seen.priority.value().max(1) {
-            port.last_better = Some((self.now, packet.priority, packet.centis));
+        let own = seen.priority.value();
+        match packet.priority {
+            0 => {}
+            better if understood && better >= own => {
+                port.last_better = Some((self.now, better, packet.centis));
+            }
+            // A weaker one is followed or not, by how long preemption is delayed: if it is, it
+            // is what the wait counts from.
+            _ if understood && port.plan.preempt != Preemption::Now => port.last_better = None,
+            _ => {}
         }
     }
 }

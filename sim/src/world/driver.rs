@@ -97,6 +97,7 @@ impl World<'_> {
                 junk: false,
                 priority: spec.priority.map_or(0, Priority::value),
                 centis: spec.interval.centis(),
+                arrived: 0,
                 source,
                 destination,
                 len: 0,

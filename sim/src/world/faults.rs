@@ -58,10 +58,7 @@ impl World<'_> {
         self.note(Happening::FaultBegan(place));
         self.apply(place, fault, true);
         let length = fault.length_ms().map_or(0, |ms| Time::from(ms) * MILLI);
-        // Packets that a slow network still holds arrive after it has recovered.
-        let late =
-            if matches!(fault, Fault::Delay { .. }) { self.net.longest_delay_now() } else { 0 };
-        self.net.schedule(self.now + length + late, Event::FaultEnds(place as u16));
+        self.net.schedule(self.now + length, Event::FaultEnds(place as u16));
     }
 
     pub(super) fn fault_ends(&mut self, place: usize) {
@@ -93,7 +90,13 @@ impl World<'_> {
             }
             Fault::Delay { up_to_ms, .. } => {
                 self.net.extra_delay_ms = if begins { up_to_ms.into() } else { 0 };
-                self.cluster.noise(self.now, begins);
+                if begins {
+                    self.cluster.noise(self.now, true);
+                } else {
+                    // Packets that the slow network still holds arrive after it has recovered.
+                    let late = Time::from(up_to_ms) * MILLI + self.net.longest_delay();
+                    self.net.schedule(self.now + late, Event::NoiseEnds);
+                }
             }
             Fault::Duplicate { permille, .. } => {
                 self.net.duplicate_permille = if begins { permille } else { 0 };
@@ -112,11 +115,21 @@ impl World<'_> {
             }
             Fault::Crash { node, .. } => self.boot(node.into()),
             Fault::Carrier { node, link, .. } => {
-                count(&mut self.nodes[usize::from(node)].no_carrier[usize::from(link)], begins);
+                let host = &mut self.nodes[usize::from(node)];
+                count(&mut host.no_carrier[usize::from(link)], begins);
+                if self.schedule.lease {
+                    // An advertisement that could not be sent is a permit that was not issued:
+                    // the lease may run out before the next one.
+                    host.excuse(self.now, begins, 2 * SECOND);
+                }
                 self.tell_facts(node.into());
             }
             Fault::Source { node, link, .. } => {
-                count(&mut self.nodes[usize::from(node)].no_source[usize::from(link)], begins);
+                let host = &mut self.nodes[usize::from(node)];
+                count(&mut host.no_source[usize::from(link)], begins);
+                if self.schedule.lease {
+                    host.excuse(self.now, begins, 2 * SECOND);
+                }
                 self.tell_facts(node.into());
             }
             Fault::WorkFails { node, partly, .. } => {
@@ -151,13 +164,7 @@ impl World<'_> {
                 self.leave(node.into(), router.into(), how, Input::Drain, begins);
             }
             Fault::Shutdown { node, router, .. } => {
-                let (node, router) = (usize::from(node), usize::from(router));
-                self.each_of_group(router, |world, member| {
-                    let port = &mut world.nodes[node].ports[member];
-                    port.started = !begins;
-                    port.resigned &= begins;
-                });
-                self.tell(node, router, if begins { Input::Shutdown } else { Input::Startup });
+                self.stop(node.into(), router.into(), begins);
             }
             Fault::ForceClaim { node, router, .. } => {
                 let input = if begins { Input::ForceClaim } else { Input::ReleaseClaim };
@@ -208,7 +215,7 @@ impl World<'_> {
         self.tell_facts(node);
         for router in 0..self.schedule.routers.len() {
             let port = &self.nodes[node].ports[router];
-            let (started, drained) = (port.started && !port.resigned, port.drained);
+            let (started, drained) = (port.stops == 0 && !port.resigned, port.drained);
             let deadline = self.local(node);
             if drained {
                 let successor = Successor::Anyone;
@@ -400,9 +407,10 @@ impl World<'_> {
             let now = world.now;
             let running = world.nodes[node].is_running();
             let port = &mut world.nodes[node].ports[member];
-            *(if drains { &mut port.drained } else { &mut port.resigned }) = begins;
-            if !drains && !begins {
-                port.started = true;
+            match drains {
+                true => port.drained = begins,
+                // What is stopped as well stays resigned until it is started.
+                false => port.resigned = begins || port.stops > 0,
             }
             let owns = port.seen.state == State::Active
                 && port.seen.addresses == AddressState::Present
@@ -420,7 +428,10 @@ impl World<'_> {
             }
             (true, _) => self.tell(node, router, request),
             (false, true) => self.tell(node, router, Input::Undrain),
-            (false, false) => self.tell(node, router, Input::Startup),
+            (false, false) if self.nodes[node].ports[router].stops == 0 => {
+                self.tell(node, router, Input::Startup);
+            }
+            (false, false) => {}
         }
         for member in members(kept, self.schedule.routers.len()) {
             if self.nodes[node].ports[member].seen.addresses != AddressState::Present {
@@ -493,11 +504,22 @@ impl World<'_> {
                 self.configure(other, router);
             }
         }
+        self.stop(node, router, leaves);
+    }
+
+    /// Shuts a router down, or starts it again once nothing keeps it stopped. Starting releases an
+    /// earlier resignation.
+    fn stop(&mut self, node: usize, router: usize, begins: bool) {
         self.each_of_group(router, |world, member| {
-            world.nodes[node].ports[member].started = !leaves;
-            world.nodes[node].ports[member].resigned &= leaves;
+            let port = &mut world.nodes[node].ports[member];
+            count(&mut port.stops, begins);
+            port.resigned &= port.stops > 0;
         });
-        self.tell(node, router, if leaves { Input::Shutdown } else { Input::Startup });
+        if begins {
+            self.tell(node, router, Input::Shutdown);
+        } else if self.nodes[node].ports[router].stops == 0 {
+            self.tell(node, router, Input::Startup);
+        }
     }
 
     pub(super) fn reconfigure(&mut self, place: usize, node: usize) {
@@ -558,6 +580,7 @@ impl World<'_> {
             junk: true,
             priority: spec.priority.map_or(0, Priority::value),
             centis: spec.interval.centis(),
+            arrived: 0,
             source,
             destination,
             len: len as u8,

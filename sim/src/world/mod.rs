@@ -18,6 +18,8 @@ use crate::trace::{Happening, Trace};
 
 /// More steps than this of one node at one instant are a busy loop.
 const STEPS_PER_INSTANT: u32 = 100;
+/// What fits into the buffers of a stalled process; what comes later is lost.
+const BACKLOG: usize = 256;
 /// The longest that a running node is late for its deadline.
 const LATENESS: Time = 200 * MICRO;
 /// The longest that ordinary address work takes.
@@ -205,6 +207,7 @@ impl<'a> World<'a> {
             Event::LeaseEnd { node, router } => self.lease_end(node.into(), router.into()),
             Event::FaultBegins(place) => self.fault_begins(place.into()),
             Event::FaultEnds(place) => self.fault_ends(place.into()),
+            Event::NoiseEnds => self.cluster.noise(self.now, false),
             Event::Boot(node) => self.boot(node.into()),
             Event::Guardian(node) => self.guardian(node.into()),
             Event::Junk(place) => self.junk(place.into()),
@@ -270,16 +273,18 @@ impl<'a> World<'a> {
     }
 
     fn packet_arrives(&mut self, place: u32) {
-        let packet = self.net.packet(place);
+        let packet = *self.net.arrived(place, self.now);
         let node = usize::from(packet.to);
         let router = usize::from(packet.router);
-        self.note_better(node, router, &packet);
-        match self.nodes[node].life {
-            Life::Running => {}
-            Life::Stalled { deaf: false } if self.nodes[node].backlog.len() < 256 => {
+        let host = &self.nodes[node];
+        let carrier = host.no_carrier[usize::from(packet.link)] == 0;
+        match host.life {
+            Life::Running if carrier => self.note_better(node, router, &packet),
+            Life::Stalled { deaf: false } if carrier && host.backlog.len() < BACKLOG => {
+                self.note_better(node, router, &packet);
                 return self.nodes[node].backlog.push(place);
             }
-            Life::Stalled { .. } | Life::Down => return self.net.forget(place),
+            Life::Running | Life::Stalled { .. } | Life::Down => return self.net.forget(place),
         }
         self.net.forget(place);
         self.feed_packet(node, &packet);
@@ -287,15 +292,12 @@ impl<'a> World<'a> {
 
     fn feed_packet(&mut self, node: usize, packet: &crate::network::Packet) {
         let router = usize::from(packet.router);
-        if self.nodes[node].no_carrier[usize::from(packet.link)] > 0 {
-            return;
-        }
         let now = self.local(node);
         let meta = RxMeta {
             source: packet.source,
             destination: packet.destination,
             ttl: 255,
-            received_at: None,
+            received_at: Some(self.nodes[node].clock.local(packet.arrived)),
             checksum_verified: false,
         };
         let link = vrrp_core::LinkId(packet.link.into());
@@ -360,8 +362,10 @@ impl<'a> World<'a> {
         self.count_step(node);
         self.drain(node);
         while let Some((router, input)) = self.answers.pop() {
-            let now = self.local(node);
-            self.nodes[node].set.handle_input(now, router_id(router.into()), input);
+            let (now, at) = (self.local(node), usize::from(router));
+            let grouped = self.is_grouped(at);
+            self.coverage.note(&self.nodes[node].ports[at].seen, grouped, fed(&input));
+            self.nodes[node].set.handle_input(now, router_id(at), input);
             self.steps += 1;
             self.drain(node);
         }
