@@ -64,13 +64,27 @@ fn the_core_depends_on_its_error_derive_alone() {
     let metadata = metadata();
     let core =
         metadata.packages.iter().find(|package| package.name.as_str() == "vrrp-core").unwrap();
-    let dependencies: Vec<&str> = core
+    let (optional, always): (Vec<_>, Vec<_>) = core
         .dependencies
         .iter()
         .filter(|dependency| dependency.kind != DependencyKind::Development)
-        .map(|dependency| dependency.name.as_str())
-        .collect();
-    assert_eq!(dependencies, ["thiserror"]);
+        .partition(|dependency| dependency.optional);
+    let always: Vec<&str> = always.iter().map(|dependency| dependency.name.as_str()).collect();
+    assert_eq!(always, ["thiserror"]);
+
+    // What is optional belongs to the private feature for fuzzing, which nothing public enables.
+    for dependency in optional {
+        let switch = format!("dep:{}", dependency.name);
+        let enabled_by: Vec<&str> = core
+            .features
+            .iter()
+            .filter(|(_, enables)| enables.contains(&switch))
+            .map(|(feature, _)| feature.as_str())
+            .collect();
+        assert_eq!(enabled_by, ["__fuzzing"], "{}", dependency.name);
+    }
+    let enables_fuzzing = core.features.values().flatten().any(|name| name == "__fuzzing");
+    assert!(!enables_fuzzing, "a public feature enables the private one");
 }
 
 /// The packages that are built on this kind of host, with every feature and for every purpose.
