@@ -191,7 +191,7 @@ impl VirtualRouter {
                 self.priority_changed(now, before);
             }
             Input::Adopt => self.adopt(now),
-            Input::SuccessorAnnounced => self.end_hold(),
+            Input::SuccessorAnnounced => self.successor_announced(now),
             Input::ActionDone { id, result } => self.address_work_done(now, id, result),
             Input::AdvertResult { delivered } => self.advert_result(now, delivered),
             Input::Reannounce => self.reassert(),
