@@ -1,14 +1,19 @@
 //! Putting VIPs on, taking them off, keeping them there and keeping them away.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use vrrp_core::{ActionId, ActionResult, RouterId};
 
 use super::{Assignment, Kernel, Report, TAG};
 use crate::announce;
+use crate::clock;
 use crate::config::Vip;
 use crate::netlink::{Address, NetlinkError, NewAddress};
 use crate::source;
+
+/// An IPv6 address that is not usable by then is announced all the same.
+const USABLE_WITHIN: Duration = Duration::from_millis(20);
 
 impl Kernel {
     /// A router begins, or has new settings. VIPs that are no longer listed go.
@@ -93,7 +98,7 @@ impl Kernel {
             match self.add(&assignment, vip) {
                 Ok(()) => {
                     installed += 1;
-                    self.announce_vip(&assignment, vip);
+                    self.announce_new(&assignment, vip);
                 }
                 Err(error) => self.out.trouble("installing an address", error),
             }
@@ -141,7 +146,7 @@ impl Kernel {
             true if address.dad_failed => {
                 let fresh = self.delete(&assignment, vip).and_then(|_| self.add(&assignment, vip));
                 match fresh {
-                    Ok(()) => self.announce_vip(&assignment, vip),
+                    Ok(()) => self.announce_new(&assignment, vip),
                     Err(error) => self.out.trouble("replacing an address that failed DAD", error),
                 }
             }
@@ -198,7 +203,7 @@ impl Kernel {
         match self.add_if_missing(assignment, vip) {
             Ok(false) => {}
             Ok(true) => {
-                self.announce_vip(assignment, vip);
+                self.announce_new(assignment, vip);
                 let address = vip.address();
                 self.out.report(Report::Restored { router, address });
                 let contest =
@@ -269,6 +274,19 @@ impl Kernel {
     fn is_hosts_own(&self, assignment: &Assignment, vip: Vip) -> bool {
         assignment.owns_addresses
             && self.routers.addresses().iter().any(|a| a.ip == vip.address() && a.tag != TAG)
+    }
+
+    /// Announces an address that has just been put on, as soon as the host takes packets in for
+    /// it: whoever hears the announcement sends at once.
+    fn announce_new(&mut self, assignment: &Assignment, vip: Vip) {
+        if vip.address().is_ipv6() {
+            let end = clock::now() + USABLE_WITHIN;
+            // A question that cannot be answered is no reason to keep the link waiting.
+            while matches!(self.netlink.is_local(vip.address()), Ok(false)) && clock::now() < end {
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        }
+        self.announce_vip(assignment, vip);
     }
 
     fn announce_vip(&self, assignment: &Assignment, vip: Vip) {

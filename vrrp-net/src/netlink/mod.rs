@@ -8,6 +8,7 @@ mod addresses;
 mod links;
 mod parse;
 mod request;
+mod routes;
 mod watch;
 
 use std::fmt;

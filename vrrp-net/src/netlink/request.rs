@@ -81,6 +81,22 @@ impl Requests {
         result
     }
 
+    /// Asks for one thing. `None` when the kernel says that there is no such thing.
+    pub(super) fn query(
+        &mut self,
+        request: &RouteNetlinkMessage,
+    ) -> Result<Option<RouteNetlinkMessage>, NetlinkError> {
+        self.send(request, NLM_F_REQUEST)?;
+        let mut result = None;
+        self.answers(|_, payload| {
+            if let NetlinkPayload::InnerMessage(message) = payload {
+                result = Some(message.clone());
+            }
+            matches!(payload, NetlinkPayload::InnerMessage(_) | NetlinkPayload::Error(_))
+        })?;
+        Ok(result)
+    }
+
     pub(super) fn dump<T>(
         &mut self,
         what: &'static str,
